@@ -1,0 +1,87 @@
+//! What the checks need beyond cargo, and how to get it: cargo components, cargo-nextest, a Python environment with
+//! the reference validator of agentskills.io. System packages are installed only when we are root.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::shell::{cargo, program_in, run, succeeds};
+
+/// The version the project is tested with: a newer one may ask for a newer compiler than ours.
+const NEXTEST_VERSION: &str = "0.9.143";
+/// The reference validator our own one is compared with, pinned so that the comparison means the same every day.
+const SKILLS_REF: &str = "skills-ref==0.1.1";
+
+/// Adds the cargo components and the test runner when they are missing.
+pub(crate) fn install_cargo_tools(root: &Path) -> Result<()> {
+    for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        if !succeeds(cargo(root, &[subcommand, "--version"])) {
+            run(program_in(root, "rustup", &["component", "add", component]))?;
+        }
+    }
+    if has_nextest(root) {
+        println!("cargo fmt, cargo clippy and cargo nextest are here");
+        return Ok(());
+    }
+    let version = ["install", "cargo-nextest", "--locked", "--version", NEXTEST_VERSION];
+    let features = ["--no-default-features", "--features", "default-no-update"];
+    if let Err(error) = run(cargo(root, &[version.as_slice(), features.as_slice()].concat())) {
+        println!("{error}: the tests will run with `cargo test`");
+    }
+    Ok(())
+}
+
+/// Returns whether `cargo nextest` can be used.
+pub(crate) fn has_nextest(root: &Path) -> bool {
+    succeeds(cargo(root, &["nextest", "--version"]))
+}
+
+/// Returns whether `cargo deny` can be used.
+pub(crate) fn has_deny(root: &Path) -> bool {
+    succeeds(cargo(root, &["deny", "--version"]))
+}
+
+/// Returns where the reference validator's program is, once `install_python_tools` has run.
+pub(crate) fn skills_ref_program(root: &Path) -> PathBuf {
+    environment(root).join("bin/agentskills")
+}
+
+/// Makes `target/venv` with the reference validator in it, unless it is there already.
+pub(crate) fn install_python_tools(root: &Path) -> Result<()> {
+    let stamp = environment(root).join("artel-installed");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == SKILLS_REF)
+        && skills_ref_program(root).is_file()
+    {
+        println!("{SKILLS_REF} is here");
+        return Ok(());
+    }
+    if !succeeds(program_in(root, "python3", &["-c", "import ensurepip, venv"])) {
+        install_system_packages(root, &["python3", "python3-venv"])?;
+    }
+    run(program_in(root, "python3", &["-m", "venv", "--clear", "target/venv"]))?;
+    let pip = environment(root).join("bin/pip");
+    run(program_in(root, pip, &["install", "--quiet", "--disable-pip-version-check", SKILLS_REF]))?;
+    fs::write(&stamp, SKILLS_REF).with_context(|| format!("cannot write `{}`", stamp.display()))
+}
+
+fn environment(root: &Path) -> PathBuf {
+    root.join("target/venv")
+}
+
+fn install_system_packages(root: &Path, packages: &[&str]) -> Result<()> {
+    let manual = format!("install them yourself: apt-get install {}", packages.join(" "));
+    if !is_root() || !Path::new("/usr/bin/apt-get").is_file() {
+        bail!("system packages are missing; {manual}");
+    }
+    run(program_in(root, "apt-get", &["update", "-qq"]))?;
+    let mut install = program_in(root, "apt-get", &["install", "-y", "-qq", "--no-install-recommends"]);
+    install.args(packages).env("DEBIAN_FRONTEND", "noninteractive");
+    run(install).context(manual)
+}
+
+/// Our own process belongs to the user we run as; reading it there spares a dependency.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
