@@ -1,0 +1,22 @@
+//! The nouns and rules of artel: skills, versions, schemas, tools, policies, sets, graphs, health, limits.
+//!
+//! Pure and synchronous. Knows nothing of files, networks, clocks, randomness or the environment: the same input gives
+//! the same output, so every rule is tested as data.
+
+pub mod composite;
+pub mod diagnostic;
+pub mod graph;
+pub mod health;
+pub mod limit;
+pub mod merge;
+pub mod name;
+pub mod policy;
+pub mod reference;
+pub mod registry;
+pub mod rule;
+pub mod schema;
+pub mod set;
+pub mod setting;
+pub mod skill;
+pub mod tool;
+pub mod version;

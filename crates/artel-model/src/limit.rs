@@ -1,0 +1,83 @@
+//! Every limit artel has, in one place.
+//!
+//! Reaching a limit is a diagnostic, a typed error or a queue, never a crash. `docs/limits.md` is generated from the
+//! table at the end of this file.
+
+/// One row of the table of limits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limit {
+    /// The constant's name.
+    pub name: &'static str,
+    /// The constant's value.
+    pub value: u64,
+    /// What is limited, and what happens at the limit.
+    pub about: &'static str,
+}
+
+macro_rules! limits {
+    ($($name:ident: $type:ty = $value:expr, $about:literal;)*) => {
+        $(#[doc = $about] pub const $name: $type = $value;)*
+
+        /// Every limit, in the order of this file.
+        pub const ALL: &[Limit] = &[$(Limit { name: stringify!($name), value: $value as u64, about: $about }),*];
+    };
+}
+
+limits! {
+    NAME_CHARS_MAX: usize = 64, "Characters in a skill's, script's or step's name; a longer name is refused.";
+    NAME_CHARS_USUAL_MIN: usize = 3, "A shorter skill name draws a warning.";
+    NAME_CHARS_USUAL_MAX: usize = 50, "A longer skill name draws a warning.";
+    DESCRIPTION_CHARS_MAX: usize = 1024, "Characters in a description.";
+    COMPATIBILITY_CHARS_MAX: usize = 500, "Characters in `compatibility`.";
+    DISPLAY_NAME_CHARS_MAX: usize = 100, "Characters in `display_name`.";
+    AUTHOR_CHARS_MAX: usize = 100, "Characters in `author`.";
+    TAGS_MAX: usize = 10, "Tags of one skill.";
+    TAG_CHARS_MAX: usize = 30, "Characters in one tag.";
+    PRIORITY_MAX: u64 = 100, "The highest priority; the default is 50.";
+    TIMEOUT_S_MAX: u64 = 3600, "Seconds one attempt may take; at least 1, by default 30.";
+    RETRIES_MAX: u64 = 5, "Retries of a skill after its first try.";
+    BACKOFF_MS_MAX: u64 = 30_000, "Milliseconds before a retry.";
+    LIST_ITEMS_MAX: usize = 1000, "Entries of one list in a manifest (dependencies, scripts, steps, tools, rules).";
+    TOOL_NAME_BYTES_MAX: usize = 256, "Bytes of a tool's name or pattern.";
+    TOOL_STARS_MAX: usize = 8, "Wildcards in one tool pattern.";
+    TOOL_INTERSECTION_MAX: usize = 256, "Patterns kept when two sets of tool patterns are intersected; the rest is not allowed.";
+    MERGE_DEPTH_MAX: usize = 128, "Nesting of a state patch.";
+    SCHEMA_BYTES_MAX: usize = 256 * 1024, "Bytes of one JSON Schema.";
+    SCHEMA_REGEX_BYTES_MAX: usize = 1024 * 1024, "Bytes of one compiled `pattern` of a JSON Schema.";
+    SCHEMA_ERRORS_MAX: usize = 50, "Violations of a schema that are reported for one document.";
+    SKILL_MD_BYTES_MAX: u64 = 10 * 1024 * 1024, "Bytes of `SKILL.md`.";
+    MANIFEST_BYTES_MAX: u64 = 1024 * 1024, "Bytes of `skill.json`, `skill.yaml`, `config.json`, `config-schema.json` and `prompt.md`.";
+    REGISTRY_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024, "Bytes of a `*.skill.yaml` or `*.skill.json` file.";
+    REGISTRY_FILE_SKILLS_MAX: usize = 10_000, "Skills defined in one registry file.";
+    SKILL_FILES_MAX: usize = 1000, "Files in one skill's folder.";
+    SKILL_BYTES_MAX: u64 = 50 * 1024 * 1024, "Bytes of all files in one skill's folder.";
+    SKILL_DEPTH_MAX: usize = 16, "Levels of folders inside a skill; deeper files are left out.";
+    FRONTMATTER_DEPTH_MAX: usize = 16, "Nesting of the YAML frontmatter.";
+    FRONTMATTER_NODES_MAX: usize = 2000, "Values in the YAML frontmatter, aliases expanded.";
+    FRONTMATTER_TEXT_BYTES_MAX: usize = 64 * 1024, "Bytes of all text in the YAML frontmatter, aliases expanded.";
+    DOCUMENT_DEPTH_MAX: usize = 64, "Nesting of a YAML or JSON manifest.";
+    DOCUMENT_NODES_MAX: usize = 100_000, "Values in a YAML manifest, aliases expanded.";
+    DOCUMENT_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of all text in a YAML manifest, aliases expanded.";
+    ALIASES_MAX: usize = 50, "YAML aliases in one document.";
+    DISCOVERY_FOLDERS_MAX: usize = 200_000, "Folders visited in one search for skills; the walk stops there and says so.";
+    DISCOVERY_DEPTH_MAX: usize = 10, "Levels below a skills folder that are searched.";
+    DIAGNOSTICS_PER_SKILL_MAX: usize = 200, "Diagnostics kept for one skill; the last one says how many were left out.";
+    SEARCH_RESULTS_MAX: usize = 200, "Results of one search.";
+    SELECT_MAX: usize = 50, "Skills that one selection returns.";
+    SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
+    CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_complete_and_has_no_zero() {
+        assert!(ALL.len() > 40);
+        for limit in ALL {
+            assert!(limit.value > 0, "{} is zero", limit.name);
+            assert!(limit.about.ends_with('.'), "{} has no sentence", limit.name);
+        }
+    }
+}

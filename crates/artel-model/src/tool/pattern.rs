@@ -1,0 +1,275 @@
+//! Patterns over tool calls.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::call::{ToolCall, ToolCallError, check_name, is_name_character, split_argument};
+use super::glob::Glob;
+use crate::limit::{TOOL_INTERSECTION_MAX, TOOL_NAME_BYTES_MAX, TOOL_STARS_MAX};
+
+/// Which tool calls are meant: `navigate/run`, `entity.create_*`, `Bash(git:*)`.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ToolPattern {
+    name: Glob,
+    argument: Argument,
+}
+
+/// What a pattern asks of the argument of a call.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Argument {
+    /// Nothing: any argument, known or not.
+    Any,
+    /// `(git:*)`: exactly `git`, or `git` followed by a space and more.
+    Prefix(String),
+    /// `(npm run *)`: the whole argument matches.
+    Whole(Glob),
+}
+
+/// Why a text is not a tool pattern.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ToolPatternError {
+    /// It does not name a tool.
+    #[error("not a tool's name")]
+    Tool(#[source] ToolCallError),
+    /// More than [`TOOL_STARS_MAX`] wildcards.
+    #[error("a pattern has at most {TOOL_STARS_MAX} wildcards")]
+    Stars,
+    /// An argument longer than [`TOOL_NAME_BYTES_MAX`].
+    #[error("the argument of a pattern has at most {TOOL_NAME_BYTES_MAX} bytes")]
+    ArgumentLength,
+}
+
+/// Characters by which one command line becomes several commands, or something else than it looks.
+const SHELL_OPERATORS: &[char] = &[';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '\n', '\r'];
+
+impl ToolPattern {
+    /// Says whether a policy that allows this pattern allows `call`.
+    ///
+    /// Narrow on purpose: a pattern over arguments needs a known argument, and one with a wildcard never matches a
+    /// command line that holds shell operators (`git status; rm -rf ~` is not a `git` command).
+    pub fn allows(&self, call: &ToolCall) -> bool {
+        self.name.matches(call.name())
+            && match (&self.argument, call.argument()) {
+                (Argument::Any, _) => true,
+                (Argument::Prefix(_) | Argument::Whole(_), None) => false,
+                (Argument::Prefix(prefix), Some(text)) => {
+                    !text.contains(SHELL_OPERATORS) && has_word(prefix, text)
+                }
+                (Argument::Whole(glob), Some(text)) => {
+                    (glob.is_exact() || !text.contains(SHELL_OPERATORS)) && glob.matches(text)
+                }
+            }
+    }
+
+    /// Says whether a policy that forbids this pattern forbids `call`.
+    ///
+    /// Wide on purpose: an unknown argument may be a forbidden one, and every part of a compound command counts.
+    pub fn forbids(&self, call: &ToolCall) -> bool {
+        self.name.matches(call.name())
+            && match (&self.argument, call.argument()) {
+                (Argument::Any, _) | (Argument::Prefix(_) | Argument::Whole(_), None) => true,
+                (Argument::Prefix(prefix), Some(text)) => {
+                    text.split(SHELL_OPERATORS).any(|part| has_word(prefix, part.trim()))
+                }
+                (Argument::Whole(glob), Some(text)) => {
+                    glob.matches(text) || text.split(SHELL_OPERATORS).any(|part| glob.matches(part.trim()))
+                }
+            }
+    }
+
+    /// Says whether every call that `other` means is meant by this pattern too.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.name.covers(&other.name) && self.argument.covers(&other.argument)
+    }
+
+    /// Returns patterns that mean the calls both patterns mean, never more.
+    pub fn intersect(&self, other: &Self) -> Vec<Self> {
+        let names = self.name.intersect(&other.name, TOOL_INTERSECTION_MAX);
+        let arguments = self.argument.intersect(&other.argument);
+        names
+            .iter()
+            .flat_map(|name| {
+                arguments.iter().map(|argument| Self { name: name.clone(), argument: argument.clone() })
+            })
+            .take(TOOL_INTERSECTION_MAX)
+            .collect()
+    }
+
+    /// Returns the tool's name when the pattern means one tool only.
+    pub fn exact_name(&self) -> Option<&str> {
+        self.name.is_exact().then(|| self.name.as_str())
+    }
+}
+
+impl Argument {
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (_, Self::Any) => false,
+            (Self::Prefix(a), Self::Prefix(b)) => has_word(a, b),
+            (a, b) => b.globs().iter().all(|glob| a.globs().iter().any(|wider| wider.covers(glob))),
+        }
+    }
+
+    fn intersect(&self, other: &Self) -> Vec<Self> {
+        if self.covers(other) {
+            return vec![other.clone()];
+        }
+        if other.covers(self) {
+            return vec![self.clone()];
+        }
+        let mut found = Vec::new();
+        for a in self.globs() {
+            for b in other.globs() {
+                found.extend(a.intersect(&b, TOOL_INTERSECTION_MAX).into_iter().map(Self::Whole));
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn globs(&self) -> Vec<Glob> {
+        match self {
+            Self::Any => vec![Glob::new("*")],
+            Self::Prefix(prefix) => vec![Glob::new(prefix), Glob::new(&format!("{prefix} *"))],
+            Self::Whole(glob) => vec![glob.clone()],
+        }
+    }
+}
+
+/// Says whether `text` is `prefix`, or starts with it as whole words.
+fn has_word(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+impl FromStr for ToolPattern {
+    type Err = ToolPatternError;
+
+    fn from_str(text: &str) -> Result<Self, ToolPatternError> {
+        let (name, argument) = split_argument(text.trim()).map_err(ToolPatternError::Tool)?;
+        check_name(name, |c| c == '*' || is_name_character(c)).map_err(ToolPatternError::Tool)?;
+        if argument.is_some_and(|argument| argument.len() > TOOL_NAME_BYTES_MAX) {
+            return Err(ToolPatternError::ArgumentLength);
+        }
+        if text.matches('*').count() > TOOL_STARS_MAX {
+            return Err(ToolPatternError::Stars);
+        }
+        let argument = match argument {
+            None | Some("*" | ":*") => Argument::Any,
+            Some(text) => match text.strip_suffix(":*") {
+                Some(prefix) if !prefix.contains('*') => Argument::Prefix(prefix.to_owned()),
+                Some(_) | None => Argument::Whole(Glob::new(text)),
+            },
+        };
+        Ok(Self { name: Glob::new(name), argument })
+    }
+}
+
+impl fmt::Display for ToolPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.argument {
+            Argument::Any => self.name.fmt(f),
+            Argument::Prefix(prefix) => write!(f, "{}({prefix}:*)", self.name),
+            Argument::Whole(glob) => write!(f, "{}({glob})", self.name),
+        }
+    }
+}
+
+impl Serialize for ToolPattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, call: &str, allows: bool, forbids: bool) {
+        let (pattern, call): (ToolPattern, ToolCall) = (pattern.parse().unwrap(), call.parse().unwrap());
+        assert_eq!(
+            (pattern.allows(&call), pattern.forbids(&call)),
+            (allows, forbids),
+            "{pattern} and {call}"
+        );
+    }
+
+    #[test]
+    fn names_match_exactly_or_by_star() {
+        check("write", "write", true, true);
+        check("write", "Write", false, false);
+        check("entity.create_*", "entity.create_line", true, true);
+        check("entity.create_*", "entity.delete", false, false);
+        check("navigate/*", "navigate/run", true, true);
+        check("Bash", "Bash(rm -rf /)", true, true);
+    }
+
+    #[test]
+    fn a_prefix_means_whole_words_of_one_command() {
+        check("Bash(git:*)", "Bash(git)", true, true);
+        check("Bash(git:*)", "Bash(git status)", true, true);
+        check("Bash(git:*)", "Bash(gitk)", false, false);
+        check("Bash(git:*)", "Bash(git status; rm -rf ~)", false, true);
+        check("Bash(rm:*)", "Bash(ls && rm -rf ~)", false, true);
+        check("Bash(rm:*)", "Bash(echo $(rm x))", false, true);
+        check("Bash(npm run *)", "Bash(npm run build)", true, true);
+        check("Bash(a;b)", "Bash(a;b)", true, true);
+    }
+
+    #[test]
+    fn an_unknown_argument_is_not_allowed_and_is_forbidden() {
+        check("Bash(git:*)", "Bash", false, true);
+        check("Bash(*)", "Bash", true, true);
+    }
+
+    #[test]
+    fn patterns_are_printed_as_they_were_written() {
+        for text in ["write", "a.*", "Bash(git:*)", "Bash(npm run *)", "Read(src/*)"] {
+            assert_eq!(text.parse::<ToolPattern>().unwrap().to_string(), text);
+        }
+        assert_eq!("Bash(:*)".parse::<ToolPattern>().unwrap().to_string(), "Bash");
+    }
+
+    #[test]
+    fn malformed_patterns_are_refused() {
+        for bad in ["", "Bash(git", "a b", "(x)", "*********a", "*a*a*a*a*a*a*a*a*a"] {
+            assert!(bad.parse::<ToolPattern>().is_err(), "{bad}");
+        }
+    }
+
+    fn pattern() -> impl Strategy<Value = ToolPattern> {
+        "[ab*]{1,4}(\\([ab *]{0,4}\\)|\\([ab]{1,2}:\\*\\))?"
+            .prop_filter_map("a pattern", |text| text.parse().ok())
+    }
+
+    fn call() -> impl Strategy<Value = ToolCall> {
+        "[ab]{1,4}(\\([ab ]{0,5}\\))?".prop_filter_map("a call", |text| text.parse().ok())
+    }
+
+    proptest! {
+        #[test]
+        fn an_intersection_allows_what_both_allow(a in pattern(), b in pattern(), call in call()) {
+            let both = a.allows(&call) && b.allows(&call);
+            prop_assert_eq!(a.intersect(&b).iter().any(|pattern| pattern.allows(&call)), both);
+        }
+
+        #[test]
+        fn a_covered_pattern_allows_no_more(a in pattern(), b in pattern(), call in call()) {
+            if a.covers(&b) && b.allows(&call) {
+                prop_assert!(a.allows(&call), "{} covers {} but does not allow {}", a, b, call);
+            }
+        }
+
+        #[test]
+        fn parsing_never_panics(text in ".{0,300}") {
+            let _ = text.parse::<ToolPattern>();
+            let _ = text.parse::<ToolCall>();
+        }
+    }
+}
