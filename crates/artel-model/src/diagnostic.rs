@@ -174,6 +174,7 @@ codes! {
     DescriptionMarkup = "description-markup", Warning / none, "The description holds XML-like tags, which Claude refuses.";
     InstructionsEmpty = "instructions-empty", Warning / none, "`SKILL.md` has no instructions.";
     VersionInvalid = "version-invalid", Error / Warning, "The version is not a semantic version.";
+    VersionIgnored = "version-ignored", Warning / Warning, "`metadata.version` is not a semantic version; `0.0.0` is used.";
     VersionPadded = "version-padded", Warning / Warning, "The version lacks numbers; zeros were added.";
     SchemaInvalid = "schema-invalid", Error / Error, "A JSON Schema is not valid.";
     SchemaRemoteRef = "schema-remote-ref", Error / Error, "A JSON Schema refers to another document; schemas are never fetched.";
@@ -186,6 +187,7 @@ codes! {
     ScriptNotExecutable = "script-not-executable", Warning / Warning, "A script is not executable, so it cannot run.";
     ScriptDuplicate = "script-duplicate", Error / Warning, "Two scripts have one name; the first counts.";
     EntrypointUnknown = "entrypoint-unknown", Error / Warning, "The entrypoint names no script.";
+    StepInvalid = "step-invalid", Error / Error, "A step cannot be read; the skill must not run without it.";
     StepDuplicate = "step-duplicate", Error / Error, "Two steps have one id.";
     StepReference = "step-reference", Error / Error, "A step refers to something it cannot reach.";
     StepCycle = "step-cycle", Error / Error, "Steps wait for each other in a circle.";
@@ -201,7 +203,7 @@ codes! {
     DuplicateSkill = "duplicate-skill", Error / Warning, "The same name and version is defined twice; the first counts.";
     Shadowed = "shadowed", Warning / Warning, "An earlier folder has a skill of this name; this one is not used.";
     DiscoveryLimit = "discovery-limit", Error / Warning, "The search for skills stopped at a limit.";
-    MoreFindings = "more-findings", Error / Warning, "There is more to say about this skill than is shown.";
+    MoreFindings = "more-findings", Error / Error, "There is more wrong with this skill than is shown; it is not used.";
     ClientUnloadable = "client-unloadable", Error / none, "A client cannot load this kind of skill.";
 }
 

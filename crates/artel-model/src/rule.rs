@@ -94,6 +94,26 @@ pub enum Wants {
     Absent,
 }
 
+impl CompatibilityRule {
+    /// Returns what the rule asks of the other skill.
+    pub fn wants(&self) -> Wants {
+        match self.kind {
+            CompatibilityKind::Requires => Wants::Present,
+            CompatibilityKind::Incompatible => Wants::Absent,
+        }
+    }
+}
+
+impl ComposabilityRule {
+    /// Returns what the rule asks of the other skill.
+    pub fn wants(&self) -> Wants {
+        match self.kind {
+            ComposabilityKind::Requires => Wants::Present,
+            ComposabilityKind::Forbids => Wants::Absent,
+        }
+    }
+}
+
 /// One rule about another skill, of either kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Companion<'a> {
@@ -109,32 +129,16 @@ impl Rules {
     /// Returns what both lists of rules ask of other skills, in order.
     pub fn companions(&self) -> impl Iterator<Item = Companion<'_>> {
         let compatibility = self.compatibility_rules.iter().map(|rule| Companion {
-            wants: match rule.kind {
-                CompatibilityKind::Requires => Wants::Present,
-                CompatibilityKind::Incompatible => Wants::Absent,
-            },
+            wants: rule.wants(),
             skill: &rule.skill,
             reason: rule.reason.as_deref(),
         });
         let composability = self.composability_rules.iter().map(|rule| Companion {
-            wants: match rule.kind {
-                ComposabilityKind::Requires => Wants::Present,
-                ComposabilityKind::Forbids => Wants::Absent,
-            },
+            wants: rule.wants(),
             skill: &rule.skill,
             reason: rule.reason.as_deref(),
         });
         compatibility.chain(composability)
-    }
-
-    /// Returns the skills that are asked for in one rule and excluded in another.
-    pub fn contradictions(&self) -> Vec<&SkillName> {
-        let of = |wants| self.companions().filter(move |rule| rule.wants == wants).map(|rule| rule.skill);
-        let mut found: Vec<_> =
-            of(Wants::Present).filter(|skill| of(Wants::Absent).any(|other| other == *skill)).collect();
-        found.sort();
-        found.dedup();
-        found
     }
 
     /// Returns the allowed tools that are also forbidden, as indexes into `allowed_tools`.
@@ -220,23 +224,5 @@ mod tests {
     fn a_tool_in_both_lists_is_odd() {
         assert_eq!(rules(&["a", "b.c"], &["b.*"], &[]).allowed_and_forbidden(), [1]);
         assert_eq!(rules(&["b.*"], &["b.c"], &[]).allowed_and_forbidden(), [0; 0]);
-    }
-
-    #[test]
-    fn a_skill_cannot_be_wanted_and_unwanted() {
-        let rules = Rules {
-            compatibility_rules: vec![CompatibilityRule {
-                kind: CompatibilityKind::Requires,
-                skill: "other".parse().unwrap(),
-                reason: None,
-            }],
-            composability_rules: vec![ComposabilityRule {
-                kind: ComposabilityKind::Forbids,
-                skill: "other".parse().unwrap(),
-                reason: None,
-            }],
-            ..Rules::default()
-        };
-        assert_eq!(rules.contradictions().len(), 1);
     }
 }

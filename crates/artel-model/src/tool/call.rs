@@ -47,7 +47,7 @@ impl FromStr for ToolCall {
 
     fn from_str(text: &str) -> Result<Self, ToolCallError> {
         let (name, argument) = split_argument(text.trim())?;
-        check_name(name, |c| is_name_character(c))?;
+        check_name(name, is_name_character)?;
         Ok(Self { name: name.to_owned(), argument: argument.map(str::to_owned) })
     }
 }

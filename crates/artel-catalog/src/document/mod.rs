@@ -1,0 +1,13 @@
+//! JSON and YAML documents as values whose every part knows its place in the text.
+//!
+//! Untrusted input: depth, size and aliases are bounded, and nothing here panics.
+
+mod json;
+mod locate;
+mod tree;
+mod yaml;
+
+pub(crate) use json::parse_json;
+pub(crate) use locate::{Document, Part};
+pub(crate) use tree::{Node, NodeKind};
+pub(crate) use yaml::{Budget, FeatureKind, YamlErrorKind, parse_yaml, parse_yaml_documents};

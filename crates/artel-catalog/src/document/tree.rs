@@ -1,0 +1,133 @@
+//! A parsed document as a tree with a place for every key and value.
+
+use artel_model::diagnostic::Position;
+use serde_json::{Map, Number, Value};
+
+/// A value and where it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) position: Position,
+    pub(crate) kind: NodeKind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NodeKind {
+    /// A text that is certainly one: quoted, block, or tagged.
+    Text(String),
+    /// A scalar without quotes, whose type follows from how it looks.
+    Plain(String),
+    List(Vec<Node>),
+    Mapping(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) text: String,
+    pub(crate) position: Position,
+}
+
+impl Node {
+    /// Returns the plain value; of repeated keys the last counts.
+    pub(crate) fn to_value(&self) -> Value {
+        match &self.kind {
+            NodeKind::Text(text) => Value::String(text.clone()),
+            NodeKind::Plain(text) => resolve(text),
+            NodeKind::List(items) => items.iter().map(Self::to_value).collect(),
+            NodeKind::Mapping(entries) => {
+                let entries = entries.iter().map(|(key, node)| (key.text.clone(), node.to_value()));
+                Value::Object(entries.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    /// Returns the text of a scalar as it was written, whatever its type.
+    pub(crate) fn scalar(&self) -> Option<&str> {
+        match &self.kind {
+            NodeKind::Text(text) | NodeKind::Plain(text) => Some(text),
+            NodeKind::List(_) | NodeKind::Mapping(_) => None,
+        }
+    }
+
+    /// Returns every second and later occurrence of a key in the same mapping, anywhere in the tree.
+    pub(crate) fn repeated_keys(&self) -> Vec<&Key> {
+        let mut found = Vec::new();
+        self.collect_repeated(&mut found);
+        found
+    }
+
+    fn collect_repeated<'a>(&'a self, found: &mut Vec<&'a Key>) {
+        match &self.kind {
+            NodeKind::Text(_) | NodeKind::Plain(_) => {}
+            NodeKind::List(items) => items.iter().for_each(|item| item.collect_repeated(found)),
+            NodeKind::Mapping(entries) => {
+                let mut seen = std::collections::BTreeSet::new();
+                for (key, node) in entries {
+                    if !seen.insert(key.text.as_str()) {
+                        found.push(key);
+                    }
+                    node.collect_repeated(found);
+                }
+            }
+        }
+    }
+}
+
+/// Gives a plain scalar its type by YAML 1.2's core schema: `yes` stays a text.
+fn resolve(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number),
+    }
+}
+
+fn number(text: &str) -> Option<Number> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if let Some(octal) = text.strip_prefix("0o") {
+        return u64::from_str_radix(octal, 8).ok().map(Number::from);
+    }
+    if let Some(hexadecimal) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hexadecimal, 16).ok().map(Number::from);
+    }
+    let looks_numeric = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
+    if !looks_numeric {
+        return None;
+    }
+    let integer = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
+    integer.ok().or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn plain_scalars_get_the_types_of_the_core_schema() {
+        let table = [
+            ("", json!(null)),
+            ("~", json!(null)),
+            ("true", json!(true)),
+            ("yes", json!("yes")),
+            ("12", json!(12)),
+            ("-3", json!(-3)),
+            ("+4", json!(4)),
+            ("0x1f", json!(31)),
+            ("0o17", json!(15)),
+            ("1.5", json!(1.5)),
+            ("1e3", json!(1000.0)),
+            ("1.2.3", json!("1.2.3")),
+            (".inf", json!(".inf")),
+            ("2024-01-02", json!("2024-01-02")),
+            ("12abc", json!("12abc")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(resolve(text), expected, "{text}");
+        }
+    }
+}

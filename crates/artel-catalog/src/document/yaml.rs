@@ -1,0 +1,340 @@
+//! YAML, read from a stream of events so that nothing is built before it is counted.
+//!
+//! The only module that knows the YAML parser.
+
+use std::collections::BTreeMap;
+
+use artel_model::diagnostic::Position;
+use artel_model::limit;
+use granit_parser::{
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag,
+};
+
+use super::tree::{Key, Node, NodeKind};
+
+/// How much a document may hold; aliases count as what they stand for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) depth_max: usize,
+    pub(crate) nodes_max: usize,
+    pub(crate) text_bytes_max: usize,
+}
+
+impl Budget {
+    /// For the frontmatter of a `SKILL.md`.
+    pub(crate) const FRONTMATTER: Self = Self {
+        depth_max: limit::FRONTMATTER_DEPTH_MAX,
+        nodes_max: limit::FRONTMATTER_NODES_MAX,
+        text_bytes_max: limit::FRONTMATTER_TEXT_BYTES_MAX,
+    };
+    /// For manifests and registry files.
+    pub(crate) const DOCUMENT: Self = Self {
+        depth_max: limit::DOCUMENT_DEPTH_MAX,
+        nodes_max: limit::DOCUMENT_NODES_MAX,
+        text_bytes_max: limit::DOCUMENT_TEXT_BYTES_MAX,
+    };
+}
+
+/// Why a text could not be read as YAML.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct YamlError {
+    pub(crate) position: Position,
+    pub(crate) kind: YamlErrorKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum YamlErrorKind {
+    /// The text is not YAML.
+    Syntax(String),
+    /// The document holds more than its budget.
+    Budget(String),
+    /// A key that is not a text.
+    Key,
+    /// There is more than one document.
+    SecondDocument,
+}
+
+impl std::fmt::Display for YamlErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Syntax(message) | Self::Budget(message) => f.write_str(message),
+            Self::Key => f.write_str("a key must be a plain text, not a list or a mapping"),
+            Self::SecondDocument => f.write_str("a second document begins here, but only one is expected"),
+        }
+    }
+}
+
+/// A way of writing YAML that not every client reads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Feature {
+    pub(crate) kind: FeatureKind,
+    pub(crate) position: Position,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FeatureKind {
+    FlowStyle,
+    Anchor,
+    Alias,
+    Tag,
+}
+
+/// Reads the only document of `text`, with the features it uses; an empty text is an empty plain scalar.
+pub(crate) fn parse_yaml(text: &str, budget: Budget) -> Result<(Node, Vec<Feature>), YamlError> {
+    let mut builder = Builder::new(text, budget);
+    let node = builder
+        .document()?
+        .unwrap_or(Node { position: Position::START, kind: NodeKind::Plain(String::new()) });
+    if let Some(second) = builder.document()? {
+        return Err(YamlError { position: second.position, kind: YamlErrorKind::SecondDocument });
+    }
+    Ok((node, builder.features))
+}
+
+/// Reads every document of `text`, and the error that ended the reading if there was one.
+pub(crate) fn parse_yaml_documents(
+    text: &str,
+    budget: Budget,
+    documents_max: usize,
+) -> (Vec<Node>, Option<YamlError>) {
+    let mut builder = Builder::new(text, budget);
+    let mut documents = Vec::new();
+    loop {
+        match builder.document() {
+            Ok(Some(node)) if documents.len() == documents_max => {
+                let message = format!("there are more than {documents_max} documents");
+                let kind = YamlErrorKind::Budget(message);
+                return (documents, Some(YamlError { position: node.position, kind }));
+            }
+            Ok(Some(node)) => documents.push(node),
+            Ok(None) => return (documents, None),
+            Err(error) => return (documents, Some(error)),
+        }
+    }
+}
+
+struct Builder<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    budget: Budget,
+    nodes: usize,
+    text_bytes: usize,
+    aliases: usize,
+    anchors: BTreeMap<usize, (Node, usize, usize)>,
+    features: Vec<Feature>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str, budget: Budget) -> Self {
+        let options = granit_parser::options! {
+            flow_nesting_limit: 255,
+            block_nesting_limit: 255,
+            emit_anchor_events: true,
+        };
+        Self {
+            parser: Parser::new_from_str_with_options(text, options),
+            budget,
+            nodes: 0,
+            text_bytes: 0,
+            aliases: 0,
+            anchors: BTreeMap::new(),
+            features: Vec::new(),
+        }
+    }
+
+    /// Returns the next document, or nothing at the end of the text.
+    fn document(&mut self) -> Result<Option<Node>, YamlError> {
+        loop {
+            let Some((event, span)) = self.next()? else { return Ok(None) };
+            match event {
+                Event::StreamStart | Event::DocumentEnd => {}
+                Event::StreamEnd => return Ok(None),
+                Event::DocumentStart(..) => {
+                    self.anchors.clear();
+                    let Some((event, span)) = self.next()? else { return Ok(None) };
+                    return self.node(event, span, 0).map(Some);
+                }
+                _ => return Err(stray(span.start)),
+            }
+        }
+    }
+
+    /// Returns the next event. The name of an anchor follows its node as an event of its own, which is only noted.
+    fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, YamlError> {
+        loop {
+            match self.parser.next_event().transpose().map_err(|error| syntax(&error))? {
+                Some((Event::Anchor(..), span)) => self.note(FeatureKind::Anchor, position(span.start)),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+        let position = position(span.start);
+        if let Some(tag) = span.tag_start {
+            self.note(FeatureKind::Tag, self::position(tag));
+        }
+        self.count(position, depth, 0)?;
+        let (node, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                // The parser writes `~` for a value that was left out.
+                let is_absent = span.start.index() == span.end.index() && style == ScalarStyle::Plain;
+                let text = if is_absent { String::new() } else { text.into_owned() };
+                (self.scalar(text, style, tag.as_deref(), position)?, anchor)
+            }
+            Event::SequenceStart(style, anchor, _) => {
+                self.note_style(style, position);
+                (self.list(position, depth)?, anchor)
+            }
+            Event::MappingStart(style, anchor, _) => {
+                self.note_style(style, position);
+                (self.mapping(position, depth)?, anchor)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, position),
+            _ => return Err(stray(span.start)),
+        };
+        if anchor != 0 {
+            let (nodes, bytes) = weigh(&node);
+            self.anchors.insert(anchor, (node.clone(), nodes, bytes));
+        }
+        Ok(node)
+    }
+
+    fn scalar(
+        &mut self,
+        text: String,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        position: Position,
+    ) -> Result<Node, YamlError> {
+        self.count(position, 0, text.len())?;
+        let is_text_tag = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
+        let kind = match style {
+            ScalarStyle::Plain if !is_text_tag => NodeKind::Plain(text),
+            ScalarStyle::Plain
+            | ScalarStyle::SingleQuoted
+            | ScalarStyle::DoubleQuoted
+            | ScalarStyle::Literal
+            | ScalarStyle::Folded => NodeKind::Text(text),
+        };
+        Ok(Node { position, kind })
+    }
+
+    fn list(&mut self, position: Position, depth: usize) -> Result<Node, YamlError> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                Some((Event::SequenceEnd, _)) | None => break,
+                Some((event, span)) => items.push(self.node(event, span, depth + 1)?),
+            }
+        }
+        Ok(Node { position, kind: NodeKind::List(items) })
+    }
+
+    fn mapping(&mut self, position: Position, depth: usize) -> Result<Node, YamlError> {
+        let mut entries = Vec::new();
+        loop {
+            let (event, span) = match self.next()? {
+                Some((Event::MappingEnd, _)) | None => break,
+                Some(next) => next,
+            };
+            let key = self.node(event, span, depth + 1)?;
+            let Some(text) = key.scalar().map(str::to_owned) else {
+                return Err(YamlError { position: key.position, kind: YamlErrorKind::Key });
+            };
+            let Some((event, span)) = self.next()? else { break };
+            let value = self.node(event, span, depth + 1)?;
+            entries.push((Key { text, position: key.position }, value));
+        }
+        Ok(Node { position, kind: NodeKind::Mapping(entries) })
+    }
+
+    /// Copies what an alias stands for, after counting it: a bomb is refused before it goes off.
+    fn alias(&mut self, anchor: usize, position: Position) -> Result<Node, YamlError> {
+        self.note(FeatureKind::Alias, position);
+        self.aliases += 1;
+        if self.aliases > limit::ALIASES_MAX {
+            return Err(over(position, format!("there are more than {} aliases", limit::ALIASES_MAX)));
+        }
+        // An alias inside its own anchor has nothing to stand for yet.
+        let Some((node, nodes, bytes)) = self.anchors.get(&anchor).cloned() else {
+            return Err(YamlError {
+                position,
+                kind: YamlErrorKind::Syntax("the alias refers to itself".to_owned()),
+            });
+        };
+        self.nodes += nodes;
+        self.count(position, 0, bytes)?;
+        Ok(Node { position, ..node })
+    }
+
+    fn count(&mut self, position: Position, depth: usize, text_bytes: usize) -> Result<(), YamlError> {
+        self.nodes += 1;
+        self.text_bytes += text_bytes;
+        if depth > self.budget.depth_max {
+            return Err(over(
+                position,
+                format!("values are nested deeper than {} levels", self.budget.depth_max),
+            ));
+        }
+        // Every scalar is counted twice, as a node and as a text.
+        if self.nodes > 2 * self.budget.nodes_max {
+            return Err(over(position, format!("there are more than {} values", self.budget.nodes_max)));
+        }
+        if self.text_bytes > self.budget.text_bytes_max {
+            return Err(over(
+                position,
+                format!("there are more than {} bytes of text", self.budget.text_bytes_max),
+            ));
+        }
+        Ok(())
+    }
+
+    fn note_style(&mut self, style: StructureStyle, position: Position) {
+        if style == StructureStyle::Flow {
+            self.note(FeatureKind::FlowStyle, position);
+        }
+    }
+
+    /// Keeps the first place of every kind of feature.
+    fn note(&mut self, kind: FeatureKind, position: Position) {
+        if !self.features.iter().any(|feature| feature.kind == kind) {
+            self.features.push(Feature { kind, position });
+        }
+    }
+}
+
+fn weigh(node: &Node) -> (usize, usize) {
+    match &node.kind {
+        NodeKind::Text(text) | NodeKind::Plain(text) => (2, text.len()),
+        NodeKind::List(items) => items.iter().map(weigh).fold((1, 0), add),
+        NodeKind::Mapping(entries) => {
+            entries.iter().map(|(key, node)| add(weigh(node), (2, key.text.len()))).fold((1, 0), add)
+        }
+    }
+}
+
+fn add(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+fn position(marker: Marker) -> Position {
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Position { line: small(marker.line()), column: small(marker.col()).saturating_add(1) }
+}
+
+fn over(position: Position, message: String) -> YamlError {
+    YamlError { position, kind: YamlErrorKind::Budget(message) }
+}
+
+fn stray(start: Marker) -> YamlError {
+    YamlError { position: position(start), kind: YamlErrorKind::Syntax("a value was expected".to_owned()) }
+}
+
+fn syntax(error: &ScanError) -> YamlError {
+    let message = error.info().to_string();
+    let kind = match error.kind() {
+        ErrorKind::RecursionLimitExceeded { .. } => YamlErrorKind::Budget(message),
+        _ => YamlErrorKind::Syntax(message),
+    };
+    YamlError { position: position(*error.marker()), kind }
+}

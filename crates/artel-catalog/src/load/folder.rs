@@ -1,0 +1,366 @@
+//! One skill out of its folder.
+
+use std::sync::Arc;
+
+use artel_model::diagnostic::{Code, Finding, Position};
+use artel_model::limit::{DIAGNOSTICS_PER_SKILL_MAX, MANIFEST_BYTES_MAX, SKILL_MD_BYTES_MAX};
+use artel_model::schema::SchemaErrorKind;
+use artel_model::setting::ConfigSchema;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map, Value};
+
+use super::files::read_text;
+use super::loaded::{Keep, Loaded, Location};
+use crate::client::{ClientFindings, SkillMdFile};
+use crate::document::{Budget, Document, FeatureKind, Part, YamlErrorKind, parse_json, parse_yaml};
+use crate::read::{
+    Draft, FileFact, Parts, Reader, SplitError, Standing, assemble, first_paragraph, read_frontmatter,
+    read_manifest, repair, split,
+};
+use crate::source::{DiskTree, FileTree, Listing};
+
+/// Loads the skill in the folder at `path`.
+pub fn load_folder(path: &Utf8Path, keep: Keep) -> Loaded {
+    let tree = DiskTree::new(path);
+    let listing = tree.listing();
+    load_tree(&tree, listing, Location::Folder(path.to_owned()), keep)
+}
+
+/// Loads the skill whose files are `listing`.
+pub fn load_tree(tree: &dyn FileTree, listing: Listing, location: Location, keep: Keep) -> Loaded {
+    let root = location.path().map_or_else(|| Utf8PathBuf::from(location.to_string()), Utf8Path::to_owned);
+    let mut folder = Folder { tree, root: &root, findings: Vec::new() };
+    let mut loaded = folder.load(&listing, location.clone(), keep);
+    loaded.findings.extend(folder.findings);
+    loaded.findings.extend(listing.findings);
+    loaded.files = listing.files;
+    sort_and_cap(&mut loaded.findings, &root);
+    loaded
+}
+
+struct Folder<'a> {
+    tree: &'a dyn FileTree,
+    root: &'a Utf8Path,
+    findings: Vec<Finding>,
+}
+
+/// What `SKILL.md` gave.
+struct SkillMd {
+    draft: Draft,
+    body: String,
+}
+
+impl Folder<'_> {
+    fn load(&mut self, listing: &Listing, location: Location, keep: Keep) -> Loaded {
+        let has = |name: &str| listing.file(name).is_some();
+        let md_name = ["SKILL.md", "skill.md"].into_iter().find(|name| has(name));
+        let manifest_name = ["skill.json", "skill.yaml", "skill.yml"].into_iter().find(|name| has(name));
+        let mut loaded = Loaded {
+            location,
+            skill: None,
+            instructions: None,
+            files: Vec::new(),
+            config_schema: None,
+            config: None,
+            findings: Vec::new(),
+            clients: None,
+            places: None,
+        };
+        let folder_name = self.root.file_name().map(|name| name.trim_start_matches("built-in:").to_owned());
+        if keep == Keep::Everything {
+            let file = SkillMdFile::read(self.tree, listing, self.root);
+            loaded.clients = Some(ClientFindings::of(&file));
+        }
+        if md_name.is_none() && manifest_name.is_none() {
+            if !listing.escaping.iter().any(|path| DiskTree::is_skill_file(path.as_str())) {
+                self.report_missing_file();
+            }
+            return loaded;
+        }
+        let skill_md = md_name.and_then(|name| self.skill_md(name));
+        let md_path = md_name.map(|name| self.root.join(name));
+        let known = skill_md.as_ref().and_then(|md| md.draft.name.as_ref()).map(|name| name.value.clone());
+        let manifest_path = manifest_name.map(|name| self.root.join(name));
+        let standing = if md_name.is_some() { Standing::BesideSkillMd } else { Standing::Alone };
+        let manifest = manifest_name
+            .and_then(|name| self.manifest(name, standing, known.as_deref().or(folder_name.as_deref())));
+        self.settings(listing, &mut loaded);
+
+        let prompt = has("prompt.md").then(|| self.text("prompt.md", MANIFEST_BYTES_MAX)).flatten();
+        let body = skill_md.as_ref().map(|md| md.body.trim()).filter(|body| !body.is_empty());
+        let instructions: String = body.map(str::to_owned).or(prompt).unwrap_or_default();
+        if let (Some(_), Some(path), true) = (&skill_md, &md_path, instructions.trim().is_empty()) {
+            let path = path.clone();
+            self.report_whole(
+                Code::InstructionsEmpty,
+                path,
+                "there are no instructions after the frontmatter",
+            );
+        }
+        // A file that cannot be read must not be replaced by what the other one says: it may forbid something.
+        let is_broken =
+            (md_name.is_some() && skill_md.is_none()) || (manifest_name.is_some() && manifest.is_none());
+        if is_broken {
+            return loaded;
+        }
+        let files: Vec<FileFact> = listing
+            .files
+            .iter()
+            .map(|file| FileFact { path: file.path.clone(), is_executable: file.is_executable })
+            .collect();
+        let parts = Parts {
+            folder: folder_name.as_deref(),
+            skill_md: skill_md.map(|md| md.draft).zip(md_path.as_deref()),
+            manifest: manifest.zip(manifest_path.as_deref()),
+            instructions: &instructions,
+            files: &files,
+            escaping: &listing.escaping,
+        };
+        if let Some(assembly) = assemble(parts, &mut self.findings) {
+            loaded.skill = Some(Arc::new(assembly.skill));
+            loaded.places = Some(assembly.places);
+        }
+        loaded.instructions = (keep != Keep::Descriptions).then(|| Arc::from(instructions));
+        loaded
+    }
+
+    fn skill_md(&mut self, name: &str) -> Option<SkillMd> {
+        let path = self.root.join(name);
+        if name == "skill.md" {
+            let message = "the file should be called `SKILL.md`: most clients do not find it otherwise";
+            self.report_whole(Code::LowercaseFileName, path.clone(), message);
+        }
+        let text = self.text(name, SKILL_MD_BYTES_MAX)?;
+        let frontmatter = match split(&text) {
+            Ok(frontmatter) => frontmatter,
+            Err(error) => return self.without_frontmatter(&path, &text, error),
+        };
+        let body = frontmatter.body.to_owned();
+        let draft = self.frontmatter(&path, frontmatter.yaml)?;
+        Some(SkillMd { draft, body })
+    }
+
+    /// A file without frontmatter can still be used when its first paragraph says what it is about.
+    fn without_frontmatter(&mut self, path: &Utf8Path, text: &str, error: SplitError) -> Option<SkillMd> {
+        let hint = "start the file with `---`, `name: …`, `description: …`, `---`";
+        let (code, message) = match error {
+            SplitError::Missing => {
+                (Code::FrontmatterMissing, "the file does not start with YAML frontmatter")
+            }
+            SplitError::Unclosed => {
+                (Code::FrontmatterUnclosed, "the frontmatter is not closed by a `---` line")
+            }
+        };
+        self.report(code, path, Position::START, message.to_owned(), Some(hint));
+        let is_usable = error == SplitError::Missing && first_paragraph(text).is_some();
+        is_usable.then(|| SkillMd { draft: Draft::default(), body: text.to_owned() })
+    }
+
+    fn frontmatter(&mut self, path: &Utf8Path, yaml: &str) -> Option<Draft> {
+        let (node, features) = match parse_yaml(yaml, Budget::FRONTMATTER) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let mended = match &error.kind {
+                    YamlErrorKind::Syntax(_) | YamlErrorKind::Key => repair(yaml),
+                    YamlErrorKind::Budget(_) | YamlErrorKind::SecondDocument => None,
+                };
+                let parsed =
+                    mended.as_ref().and_then(|mended| parse_yaml(&mended.yaml, Budget::FRONTMATTER).ok());
+                let (Some(mended), Some(parsed)) = (mended, parsed) else {
+                    let position = Position { line: error.position.line + 1, ..error.position };
+                    self.report_yaml(path, position, &error.kind);
+                    return None;
+                };
+                for place in mended.places {
+                    let position = Position { line: place.line + 1, ..place };
+                    let message = "this value must be in quotes to be read".to_owned();
+                    let hint = "put it in double quotes; `artel skill validate --fix` does it";
+                    self.report(Code::YamlRepaired, path, position, message, Some(hint));
+                }
+                parsed
+            }
+        };
+        let document = Document::from_yaml(node, 1);
+        if !matches!(document.value, Value::Object(_) | Value::Null) {
+            let position = document.position("", Part::Value);
+            let message = "the frontmatter must be a mapping of fields".to_owned();
+            self.report(Code::NotAnObject, path, position, message, Some("write one `name: value` a line"));
+            return None;
+        }
+        for feature in &features {
+            let position = Position { line: feature.position.line + 1, ..feature.position };
+            let what = match feature.kind {
+                FeatureKind::FlowStyle => "a list or mapping in brackets",
+                FeatureKind::Anchor => "an anchor",
+                FeatureKind::Alias => "an alias",
+                FeatureKind::Tag => "a tag",
+            };
+            self.report_not_portable(path, position, what);
+        }
+        if let Some(position) = hyphens_inside(yaml) {
+            self.report_not_portable(path, position, "`---` inside a value");
+        }
+        let (draft, findings) = read_frontmatter(Reader::new(path, &document));
+        self.findings.extend(findings);
+        Some(draft)
+    }
+
+    fn manifest(&mut self, name: &str, standing: Standing, known: Option<&str>) -> Option<Draft> {
+        let path = self.root.join(name);
+        let text = self.text(name, MANIFEST_BYTES_MAX)?;
+        let document = self.document(&path, &text)?;
+        let mut reader = Reader::new(&path, &document);
+        reader.report_repeated_keys();
+        let (draft, findings) = read_manifest(reader, "", standing, known);
+        self.findings.extend(findings);
+        draft
+    }
+
+    /// Reads a JSON or YAML document by the name of its file.
+    fn document<'t>(&mut self, path: &Utf8Path, text: &'t str) -> Option<Document<'t>> {
+        if path.extension() == Some("json") {
+            return match parse_json(text) {
+                Ok(value) => Some(Document::from_json(value, text)),
+                Err(error) => {
+                    self.report(Code::JsonInvalid, path, error.position, error.message, None);
+                    None
+                }
+            };
+        }
+        match parse_yaml(text, Budget::DOCUMENT) {
+            Ok((node, _)) => Some(Document::from_yaml(node, 0)),
+            Err(error) => {
+                self.report_yaml(path, error.position, &error.kind);
+                None
+            }
+        }
+    }
+
+    /// Reads `config-schema.json` and `config.json`, and checks one against the other.
+    fn settings(&mut self, listing: &Listing, loaded: &mut Loaded) {
+        if listing.file("config-schema.json").is_some() {
+            loaded.config_schema = self.config_schema();
+        }
+        if listing.file("config.json").is_none() {
+            return;
+        }
+        let path = self.root.join("config.json");
+        let Some(text) = self.text("config.json", MANIFEST_BYTES_MAX) else { return };
+        let Some(document) = self.document(&path, &text) else { return };
+        let mut reader = Reader::new(&path, &document);
+        reader.report_repeated_keys();
+        let Value::Object(config) = &document.value else {
+            let message = "the settings must be an object".to_owned();
+            reader.report(Code::NotAnObject, "", Part::Value, message, None);
+            self.findings.extend(reader.findings);
+            return;
+        };
+        if let Some(schema) = &loaded.config_schema {
+            report_config(&mut reader, schema, config);
+        }
+        self.findings.extend(reader.findings);
+        loaded.config = Some(config.clone());
+    }
+
+    fn config_schema(&mut self) -> Option<ConfigSchema> {
+        let path = self.root.join("config-schema.json");
+        let text = self.text("config-schema.json", MANIFEST_BYTES_MAX)?;
+        let document = self.document(&path, &text)?;
+        match ConfigSchema::parse(document.value.clone()) {
+            Ok(schema) => Some(schema),
+            Err(error) => {
+                let code = match &error.kind {
+                    SchemaErrorKind::RemoteReference(_) => Code::SchemaRemoteRef,
+                    SchemaErrorKind::Invalid(_) | SchemaErrorKind::TooLarge => Code::SchemaInvalid,
+                };
+                let position = document.position(&error.pointer, Part::Value);
+                self.report(code, &path, position, error.kind.to_string(), None);
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, name: &str, bytes_max: u64) -> Option<String> {
+        read_text(self.tree, name, &self.root.join(name), bytes_max, &mut self.findings)
+    }
+
+    fn report(
+        &mut self,
+        code: Code,
+        path: &Utf8Path,
+        position: Position,
+        message: String,
+        hint: Option<&str>,
+    ) {
+        let hint = hint.map(str::to_owned);
+        self.findings.push(Finding { code, message, path: path.to_owned(), position: Some(position), hint });
+    }
+
+    fn report_whole(&mut self, code: Code, path: Utf8PathBuf, message: &str) {
+        self.report(code, &path, Position::START, message.to_owned(), None);
+    }
+
+    fn report_missing_file(&mut self) {
+        self.findings.push(Finding {
+            code: Code::MissingFile,
+            message: "the folder holds no skill".to_owned(),
+            path: self.root.to_owned(),
+            position: None,
+            hint: Some("`artel skill new NAME` makes one that works".to_owned()),
+        });
+    }
+
+    fn report_yaml(&mut self, path: &Utf8Path, position: Position, kind: &YamlErrorKind) {
+        let code = match kind {
+            YamlErrorKind::Budget(_) => Code::YamlBudget,
+            YamlErrorKind::Syntax(_) | YamlErrorKind::Key | YamlErrorKind::SecondDocument => {
+                Code::YamlInvalid
+            }
+        };
+        self.report(code, path, position, kind.to_string(), None);
+    }
+
+    fn report_not_portable(&mut self, path: &Utf8Path, position: Position, what: &str) {
+        let message = format!("{what} is refused or misread by the reference validator");
+        let hint = "write plain `key: value` lines, and quote or rephrase the value";
+        self.report(Code::YamlNotPortable, path, position, message, Some(hint));
+    }
+}
+
+/// Finds `---` in the frontmatter, where a client that splits at it would cut.
+fn hyphens_inside(yaml: &str) -> Option<Position> {
+    let at = yaml.find("---")?;
+    let place = crate::text::end_of(&yaml[..at]);
+    Some(Position { line: place.line + 1, ..place })
+}
+
+fn report_config(reader: &mut Reader<'_>, schema: &ConfigSchema, config: &Map<String, Value>) {
+    for problem in schema.check(config) {
+        let mut pointer = String::new();
+        if config.contains_key(&problem.field) {
+            artel_model::schema::push_pointer(&mut pointer, &problem.field);
+        }
+        let message = match problem.field.as_str() {
+            "" => problem.message,
+            field => format!("`{field}`: {}", problem.message),
+        };
+        reader.report(Code::ConfigInvalid, &pointer, Part::Value, message, None);
+    }
+}
+
+/// Puts findings into their order and leaves out what is too much.
+pub(super) fn sort_and_cap(findings: &mut Vec<Finding>, root: &Utf8Path) {
+    findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    findings.dedup();
+    let Some(more) = findings.len().checked_sub(DIAGNOSTICS_PER_SKILL_MAX).filter(|more| *more > 0) else {
+        return;
+    };
+    findings.truncate(DIAGNOSTICS_PER_SKILL_MAX);
+    findings.push(Finding {
+        code: Code::MoreFindings,
+        message: format!("{more} more findings are not shown"),
+        path: root.to_owned(),
+        position: None,
+        hint: None,
+    });
+}

@@ -1,0 +1,126 @@
+//! Skills defined in one file: `*.skill.yaml` with one document each, or `*.skill.json` with an object or a list.
+
+use std::sync::Arc;
+
+use artel_model::diagnostic::{Code, Finding, Position};
+use artel_model::limit::{REGISTRY_FILE_BYTES_MAX, REGISTRY_FILE_SKILLS_MAX};
+use camino::Utf8Path;
+use serde_json::Value;
+
+use super::files::read_text;
+use super::folder::sort_and_cap;
+use super::loaded::{Keep, Loaded, Location};
+use crate::client::ClientFindings;
+use crate::document::{Budget, Document, YamlErrorKind, parse_json, parse_yaml_documents};
+use crate::read::{Parts, Reader, Standing, assemble, read_manifest};
+use crate::source::DiskTree;
+
+/// Says whether a file defines skills by its name alone.
+pub(crate) fn is_registry_file(name: &str) -> bool {
+    [".skill.yaml", ".skill.yml", ".skill.json"]
+        .iter()
+        .any(|end| name.len() > end.len() && name.ends_with(end))
+}
+
+/// Loads every skill that the file defines. What is wrong with the file as a whole comes with an entry of its own.
+pub fn load_registry_file(path: &Utf8Path, keep: Keep) -> Vec<Loaded> {
+    let mut findings = Vec::new();
+    let (folder, name) = (path.parent().unwrap_or(Utf8Path::new("")), path.file_name().unwrap_or_default());
+    let tree = DiskTree::new(if folder.as_str().is_empty() { Utf8Path::new(".") } else { folder });
+    let mut entries = Vec::new();
+    if let Some(text) = read_text(&tree, name, path, REGISTRY_FILE_BYTES_MAX, &mut findings) {
+        let documents = documents(path, &text, &mut findings);
+        for document in &documents {
+            let pointers: Vec<String> = match &document.value {
+                Value::Array(items) => (0..items.len()).map(|index| format!("/{index}")).collect(),
+                _ => vec![String::new()],
+            };
+            for pointer in pointers.iter().take(REGISTRY_FILE_SKILLS_MAX) {
+                entries.push(load_entry(path, document, pointer, entries.len(), keep));
+            }
+            let mut reader = Reader::new(path, document);
+            reader.report_repeated_keys();
+            findings.extend(reader.findings);
+        }
+    }
+    if !findings.is_empty() {
+        let entry = entries.len();
+        entries.push(Loaded { findings, ..empty(path, entry) });
+    }
+    entries
+}
+
+fn documents<'t>(path: &Utf8Path, text: &'t str, findings: &mut Vec<Finding>) -> Vec<Document<'t>> {
+    let mut report = |code, position, message| {
+        findings.push(Finding { code, message, path: path.to_owned(), position: Some(position), hint: None });
+    };
+    if path.extension() == Some("json") {
+        return match parse_json(text) {
+            Ok(value) => vec![Document::from_json(value, text)],
+            Err(error) => {
+                report(Code::JsonInvalid, error.position, error.message);
+                Vec::new()
+            }
+        };
+    }
+    let (nodes, error) = parse_yaml_documents(text, Budget::DOCUMENT, REGISTRY_FILE_SKILLS_MAX);
+    if let Some(error) = error {
+        let code = match error.kind {
+            YamlErrorKind::Budget(_) => Code::YamlBudget,
+            YamlErrorKind::Syntax(_) | YamlErrorKind::Key | YamlErrorKind::SecondDocument => {
+                Code::YamlInvalid
+            }
+        };
+        report(code, error.position, error.kind.to_string());
+    }
+    if nodes.is_empty() && findings.is_empty() {
+        let message = "the file defines no skill".to_owned();
+        let position = Some(Position::START);
+        findings.push(Finding {
+            code: Code::MissingFile,
+            message,
+            path: path.to_owned(),
+            position,
+            hint: None,
+        });
+    }
+    nodes.into_iter().map(|node| Document::from_yaml(node, 0)).collect()
+}
+
+fn load_entry(path: &Utf8Path, document: &Document<'_>, pointer: &str, entry: usize, keep: Keep) -> Loaded {
+    let mut loaded = empty(path, entry);
+    let (draft, mut findings) = read_manifest(Reader::new(path, document), pointer, Standing::Alone, None);
+    if let Some(draft) = draft {
+        let parts = Parts {
+            folder: None,
+            skill_md: None,
+            manifest: Some((draft, path)),
+            instructions: "",
+            files: &[],
+            escaping: &[],
+        };
+        if let Some(assembly) = assemble(parts, &mut findings) {
+            loaded.skill = Some(Arc::new(assembly.skill));
+            loaded.places = Some(assembly.places);
+        }
+    }
+    sort_and_cap(&mut findings, path);
+    loaded.findings = findings;
+    loaded.instructions = (keep != Keep::Descriptions).then(|| Arc::from(""));
+    loaded.clients = (keep == Keep::Everything).then(|| ClientFindings::of_registry_file(path));
+    loaded
+}
+
+fn empty(path: &Utf8Path, entry: usize) -> Loaded {
+    Loaded {
+        location: Location::RegistryFile { path: path.to_owned(), entry },
+        skill: None,
+        instructions: None,
+        files: Vec::new(),
+        config_schema: None,
+        config: None,
+        findings: Vec::new(),
+        clients: None,
+        places: None,
+    }
+}

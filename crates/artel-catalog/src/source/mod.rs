@@ -1,0 +1,11 @@
+//! Where the files of a skill come from: a folder on disk, or the binary itself.
+
+mod disk;
+mod embedded;
+mod hash;
+mod tree;
+
+pub use disk::DiskTree;
+pub use embedded::{EmbeddedTree, embedded_skills};
+pub use hash::{ContentHash, content_hash};
+pub use tree::{FileEntry, FileTree, Listing, ReadError};

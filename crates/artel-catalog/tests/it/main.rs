@@ -1,0 +1,3 @@
+//! What the catalog promises, on real folders.
+
+mod fixtures;

@@ -1,0 +1,3 @@
+//! The artel binary.
+
+fn main() {}
