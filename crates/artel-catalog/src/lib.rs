@@ -2,22 +2,38 @@
 //!
 //! Knows nothing of databases, HTTP or running tools.
 
+mod catalog;
 mod client;
 mod document;
+mod export;
+mod file;
+mod fix;
+mod frontmatter_writer;
 mod load;
 mod profile;
+mod prompt;
 mod read;
+mod scaffold;
 pub mod search;
+mod settings;
 mod source;
 mod text;
+mod watch;
 
+pub use catalog::{Catalog, CatalogRequest, SearchResult, SelectRequest, main_file};
 pub use client::{Client, ClientFindings};
+pub use export::{ExportError, ExportReport, ExportTarget, UnknownClient, export};
+pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes};
 pub use load::{
     Discovery, Keep, Loaded, Location, check_set, discover, discover_builtin, load_folder,
     load_registry_file, load_tree,
 };
 pub use profile::{Profile, UnknownProfile};
+pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};
+pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
+pub use settings::{SettingsError, Switches, config_path, read_config, write_config};
 pub use source::{
     ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, Listing, ReadError, content_hash,
     embedded_skills,
 };
+pub use watch::{WatchError, Watcher};

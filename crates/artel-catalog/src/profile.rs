@@ -71,11 +71,8 @@ impl Profile {
 fn lenient(loaded: &Loaded) -> Vec<Diagnostic> {
     let severity = |finding: &Finding| {
         let in_skill_md = finding.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
-        match finding.code {
-            // Clients keep what they do not know.
-            Code::FieldUnknown if in_skill_md => None,
-            code => code.weight().lenient,
-        }
+        // Clients keep what they do not know.
+        if finding.code == Code::FieldUnknown && in_skill_md { None } else { finding.code.weight().lenient }
     };
     let mut diagnostics: Vec<Diagnostic> = loaded
         .findings

@@ -15,6 +15,7 @@ pub mod reference;
 pub mod registry;
 pub mod rule;
 pub mod schema;
+pub mod select;
 pub mod set;
 pub mod setting;
 pub mod skill;

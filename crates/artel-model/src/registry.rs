@@ -103,12 +103,12 @@ pub fn path(ring: &[SkillName]) -> String {
 
 impl Registry {
     /// Adds one version of a skill. Its dependencies may be registered later; see [`Registry::dependency_problems`].
-    pub fn register(&mut self, skill: Arc<Skill>) -> Result<(), RegisterError> {
+    pub fn register(&mut self, skill: &Arc<Skill>) -> Result<(), RegisterError> {
         let versions = self.skills.entry(skill.name.clone()).or_default();
         if versions.by_version.contains_key(&skill.version) {
             return Err(RegisterError::Duplicate(skill.pin()));
         }
-        let entry = Entry { availability: Availability::Enabled, skill: Arc::clone(&skill) };
+        let entry = Entry { availability: Availability::Enabled, skill: Arc::clone(skill) };
         versions.by_version.insert(skill.version.clone(), entry);
         Ok(())
     }
@@ -305,7 +305,7 @@ mod tests {
     fn registry(skills: &[&str]) -> Registry {
         let mut registry = Registry::default();
         for text in skills {
-            registry.register(Arc::new(skill(text))).unwrap();
+            registry.register(&Arc::new(skill(text))).unwrap();
         }
         registry
     }
@@ -345,7 +345,7 @@ mod tests {
         let missing = Version::new(3, 0, 0);
         let error = registry.override_version(&name("a"), missing.clone()).unwrap_err();
         assert_eq!(error, LookupError::UnknownVersion { name: name("a"), version: missing });
-        let again = registry.register(Arc::new(skill("a@1.0.0"))).unwrap_err();
+        let again = registry.register(&Arc::new(skill("a@1.0.0"))).unwrap_err();
         assert_eq!(
             again.to_string(),
             "`a@1.0.0` is registered already: a changed skill needs another version"

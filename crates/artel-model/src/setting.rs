@@ -225,6 +225,11 @@ fn field_of(violation: &Violation) -> String {
 }
 
 impl Field {
+    /// Turns what a person typed into a value of the setting's type; a placeholder stays a text.
+    pub fn value_of(&self, text: &str) -> Value {
+        if text.contains("${") { Value::from(text) } else { typed(&self.kind, text) }
+    }
+
     fn read(name: &str, schema: &Value, required: &BTreeSet<&str>) -> Self {
         let text = |key: &str| schema[key].as_str().map(str::to_owned);
         let format = schema["format"].as_str().unwrap_or_default();

@@ -1,3 +1,30 @@
-//! The artel binary.
+//! The artel binary: reads the configuration, wires the parts together, prints.
 
-fn main() {}
+mod cli;
+mod command;
+mod config;
+mod failure;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::config::{Config, Environment};
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let environment = Environment::of_process();
+    let output = Output::new(&cli.global, &environment);
+    let result = Config::load(&cli.global, &environment)
+        .and_then(|config| command::run(&cli.command, &config, &output));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output.failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

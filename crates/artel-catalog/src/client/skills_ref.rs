@@ -6,9 +6,10 @@
 use artel_model::diagnostic::{Code, Finding, Position};
 use artel_model::limit::{COMPATIBILITY_CHARS_MAX, DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::skill_md::SkillMdFile;
-use crate::document::{Budget, Node, NodeKind, parse_yaml};
+use crate::document::{Budget, Node, NodeKind, OLD_LINE_BREAKS, parse_yaml};
 
 const FIELDS: [&str; 6] = ["name", "description", "license", "allowed-tools", "metadata", "compatibility"];
 
@@ -32,10 +33,12 @@ fn fields(file: &SkillMdFile) -> Result<Vec<Entry>, Finding> {
     let (Some(yaml), Some(_)) = (parts.next(), parts.next()) else {
         return Err(file.finding(Code::FrontmatterUnclosed, start, "the frontmatter is not closed by `---`"));
     };
-    let (node, features) = parse_yaml(yaml, Budget::FRONTMATTER)
+    // Its YAML takes these for the end of a word, but counts them as part of the line.
+    let yaml = yaml.strip_prefix('\u{feff}').unwrap_or(yaml).replace(OLD_LINE_BREAKS, " ");
+    let (node, features) = parse_yaml(&yaml, Budget::FRONTMATTER)
         .map_err(|error| file.finding(Code::YamlInvalid, Some(error.position), error.kind.to_string()))?;
     if let Some(feature) = features.first() {
-        let message = "only plain `key: value` YAML is taken: no brackets, anchors or tags";
+        let message = "only plain `key: value` YAML is taken: no brackets, anchors, tags or tabs";
         return Err(file.finding(Code::YamlNotPortable, Some(feature.position), message));
     }
     if let Some(key) = node.repeated_keys().first() {
@@ -126,7 +129,9 @@ fn name_problems(file: &SkillMdFile, text: &str, position: Position) -> Vec<Find
     if name.contains("--") {
         invalid("the name cannot have two hyphens in a row");
     }
-    if !name.chars().all(|c| c.is_alphanumeric() || c == '-') {
+    // Python counts no vowel signs among the letters.
+    let is_letter_or_digit = |c: char| c.is_alphanumeric() && !is_combining_mark(c);
+    if !name.chars().all(|c| is_letter_or_digit(c) || c == '-') {
         invalid("the name may hold letters, digits and hyphens only");
     }
     if !file.folder.nfkc().eq(name.chars()) {

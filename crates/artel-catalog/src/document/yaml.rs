@@ -2,6 +2,8 @@
 //!
 //! The only module that knows the YAML parser.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "the parser's enums are open")]
+
 use std::collections::BTreeMap;
 
 use artel_model::diagnostic::Position;
@@ -10,6 +12,7 @@ use granit_parser::{
     ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag,
 };
 
+use super::portable::{Feature, FeatureKind, TextSpan, features};
 use super::tree::{Key, Node, NodeKind};
 
 /// How much a document may hold; aliases count as what they stand for.
@@ -64,21 +67,6 @@ impl std::fmt::Display for YamlErrorKind {
     }
 }
 
-/// A way of writing YAML that not every client reads.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Feature {
-    pub(crate) kind: FeatureKind,
-    pub(crate) position: Position,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FeatureKind {
-    FlowStyle,
-    Anchor,
-    Alias,
-    Tag,
-}
-
 /// Reads the only document of `text`, with the features it uses; an empty text is an empty plain scalar.
 pub(crate) fn parse_yaml(text: &str, budget: Budget) -> Result<(Node, Vec<Feature>), YamlError> {
     let mut builder = Builder::new(text, budget);
@@ -88,7 +76,9 @@ pub(crate) fn parse_yaml(text: &str, budget: Budget) -> Result<(Node, Vec<Featur
     if let Some(second) = builder.document()? {
         return Err(YamlError { position: second.position, kind: YamlErrorKind::SecondDocument });
     }
-    Ok((node, builder.features))
+    let mut found = builder.features;
+    found.extend(features(text, &node, &builder.text_spans));
+    Ok((node, found))
 }
 
 /// Reads every document of `text`, and the error that ended the reading if there was one.
@@ -121,6 +111,7 @@ struct Builder<'a> {
     aliases: usize,
     anchors: BTreeMap<usize, (Node, usize, usize)>,
     features: Vec<Feature>,
+    text_spans: Vec<TextSpan>,
 }
 
 impl<'a> Builder<'a> {
@@ -138,6 +129,7 @@ impl<'a> Builder<'a> {
             aliases: 0,
             anchors: BTreeMap::new(),
             features: Vec::new(),
+            text_spans: Vec::new(),
         }
     }
 
@@ -179,6 +171,11 @@ impl<'a> Builder<'a> {
                 // The parser writes `~` for a value that was left out.
                 let is_absent = span.start.index() == span.end.index() && style == ScalarStyle::Plain;
                 let text = if is_absent { String::new() } else { text.into_owned() };
+                if style != ScalarStyle::Plain
+                    && let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset())
+                {
+                    self.text_spans.push(start..end);
+                }
                 (self.scalar(text, style, tag.as_deref(), position)?, anchor)
             }
             Event::SequenceStart(style, anchor, _) => {
@@ -331,9 +328,10 @@ fn stray(start: Marker) -> YamlError {
 }
 
 fn syntax(error: &ScanError) -> YamlError {
-    let message = error.info().to_string();
+    let message = error.info();
+    let message = if message.is_empty() { "this is not YAML".to_owned() } else { message };
     let kind = match error.kind() {
-        ErrorKind::RecursionLimitExceeded { .. } => YamlErrorKind::Budget(message),
+        ErrorKind::RecursionLimitExceeded => YamlErrorKind::Budget(message),
         _ => YamlErrorKind::Syntax(message),
     };
     YamlError { position: position(*error.marker()), kind }

@@ -18,7 +18,7 @@ pub fn check_set(roots: &mut [Vec<Loaded>], known: &[Arc<Skill>]) {
     let standing = roots.iter().flatten().filter(|loaded| !loaded.is_superseded());
     for skill in standing.filter_map(|loaded| loaded.skill.as_ref()).chain(known) {
         // What is there twice was reported; a known skill that is loaded again is the loaded one.
-        let _ = registry.register(Arc::clone(skill));
+        let _ = registry.register(skill);
     }
     let names: BTreeSet<&SkillName> = registry.all().map(|skill| &skill.name).collect();
     for loaded in roots.iter_mut().flatten() {

@@ -135,6 +135,11 @@ impl Folder<'_> {
             Ok(frontmatter) => frontmatter,
             Err(error) => return self.without_frontmatter(&path, &text, error),
         };
+        let fence = text.lines().next().unwrap_or_default();
+        if fence.chars().any(|c| !matches!(c, '-' | ' ')) {
+            let what = "a tab or another odd space after `---`";
+            self.report_not_portable(&path, Position { line: 1, column: 4 }, what);
+        }
         let body = frontmatter.body.to_owned();
         let draft = self.frontmatter(&path, frontmatter.yaml)?;
         Some(SkillMd { draft, body })
@@ -194,6 +199,12 @@ impl Folder<'_> {
                 FeatureKind::Anchor => "an anchor",
                 FeatureKind::Alias => "an alias",
                 FeatureKind::Tag => "a tag",
+                FeatureKind::Tab => "a tab outside quotes",
+                FeatureKind::LineBreak => "a line break that is not one in every YAML",
+                FeatureKind::EarlyEnd => "`...` with nothing to end",
+                FeatureKind::ByteOrderMark => "a byte order mark before the fields",
+                FeatureKind::Indentation => "a mapping indented unlike the one before it",
+                FeatureKind::MergeKey => "the key `<<`",
             };
             self.report_not_portable(path, position, what);
         }

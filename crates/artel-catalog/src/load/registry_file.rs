@@ -33,7 +33,9 @@ pub fn load_registry_file(path: &Utf8Path, keep: Keep) -> Vec<Loaded> {
         for document in &documents {
             let pointers: Vec<String> = match &document.value {
                 Value::Array(items) => (0..items.len()).map(|index| format!("/{index}")).collect(),
-                _ => vec![String::new()],
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                    vec![String::new()]
+                }
             };
             for pointer in pointers.iter().take(REGISTRY_FILE_SKILLS_MAX) {
                 entries.push(load_entry(path, document, pointer, entries.len(), keep));

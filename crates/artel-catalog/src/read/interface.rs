@@ -19,15 +19,12 @@ pub(super) fn read_schema<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>)
     match Schema::parse(field.value.clone()) {
         Ok(schema) => Some(schema),
         Err(error) => {
-            let code = match &error.kind {
-                SchemaErrorKind::RemoteReference(_) => Code::SchemaRemoteRef,
-                SchemaErrorKind::Invalid(_) | SchemaErrorKind::TooLarge => Code::SchemaInvalid,
-            };
-            let hint = match code {
-                Code::SchemaRemoteRef => {
-                    Some("copy the definition into `$defs` and refer to it as `#/$defs/NAME`")
+            let (code, hint) = match &error.kind {
+                SchemaErrorKind::RemoteReference(_) => {
+                    let hint = "copy the definition into `$defs` and refer to it as `#/$defs/NAME`";
+                    (Code::SchemaRemoteRef, Some(hint))
                 }
-                _ => None,
+                SchemaErrorKind::Invalid(_) | SchemaErrorKind::TooLarge => (Code::SchemaInvalid, None),
             };
             let pointer = format!("{}{}", field.pointer, error.pointer);
             let message = format!("`{}`: {}", field.key, error.kind);

@@ -30,6 +30,19 @@ pub enum MatchKind {
     WholeName,
 }
 
+impl std::fmt::Display for MatchKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exact => f.write_str("exact"),
+            Self::Inflected => f.write_str("inflected"),
+            Self::Prefix => f.write_str("prefix"),
+            Self::Typo { distance } => write!(f, "typo {distance}"),
+            Self::Joined => f.write_str("joined"),
+            Self::WholeName => f.write_str("whole name"),
+        }
+    }
+}
+
 /// One match that counts in a hit's score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermMatch {

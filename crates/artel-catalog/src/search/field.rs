@@ -15,6 +15,18 @@ pub enum Field {
     Body,
 }
 
+impl std::fmt::Display for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Name => "name",
+            Self::Title => "title",
+            Self::Tags => "tags",
+            Self::Description => "description",
+            Self::Body => "body",
+        })
+    }
+}
+
 impl Field {
     /// Every field, the most telling first.
     pub const ALL: [Self; 5] = [Self::Name, Self::Title, Self::Tags, Self::Description, Self::Body];

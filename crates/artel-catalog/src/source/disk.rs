@@ -47,11 +47,17 @@ impl FileTree for DiskTree {
 
 /// Reads a plain file of at most `bytes_max` bytes. A pipe in its place does not block.
 pub(crate) fn read_file(path: &Utf8Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
-    let failed = |source: std::io::Error| match source.kind() {
-        ErrorKind::NotFound => ReadError::Missing(path.to_owned()),
-        ErrorKind::IsADirectory => ReadError::Special(path.to_owned()),
-        _ if source.raw_os_error() == Some(libc::ENXIO) => ReadError::Special(path.to_owned()),
-        _ => ReadError::Io { path: path.to_owned(), source },
+    let failed = |source: std::io::Error| {
+        // Opening a socket says "no such device or address".
+        let is_special =
+            source.kind() == ErrorKind::IsADirectory || source.raw_os_error() == Some(libc::ENXIO);
+        if source.kind() == ErrorKind::NotFound {
+            ReadError::Missing(path.to_owned())
+        } else if is_special {
+            ReadError::Special(path.to_owned())
+        } else {
+            ReadError::Io { path: path.to_owned(), source }
+        }
     };
     let file: File = OpenOptions::new()
         .read(true)
@@ -206,13 +212,14 @@ impl Walk<'_> {
 
     fn report(&mut self, code: Code, inside: &Utf8Path, message: String) {
         let path = if inside.as_str().is_empty() { self.root.to_owned() } else { self.root.join(inside) };
-        let hint = match code {
-            Code::SymlinkEscapes => Some("copy the file into the folder".to_owned()),
-            Code::TooManyFiles | Code::FolderTooLarge => {
-                Some("keep generated and large files elsewhere".to_owned())
-            }
-            _ => None,
+        let hint = if code == Code::SymlinkEscapes {
+            Some("copy the file into the folder")
+        } else if matches!(code, Code::TooManyFiles | Code::FolderTooLarge) {
+            Some("keep generated and large files elsewhere")
+        } else {
+            None
         };
+        let hint = hint.map(str::to_owned);
         self.listing.findings.push(Finding { code, message, path, position: None, hint });
     }
 }

@@ -6,6 +6,7 @@ mod hash;
 mod tree;
 
 pub use disk::DiskTree;
+pub(crate) use disk::read_file;
 pub use embedded::{EmbeddedTree, embedded_skills};
 pub use hash::{ContentHash, content_hash};
 pub use tree::{FileEntry, FileTree, Listing, ReadError};

@@ -1,3 +1,7 @@
 //! What the catalog promises, on real folders.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
+
 mod fixtures;
+mod mutate;
+mod reference;

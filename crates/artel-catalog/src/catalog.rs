@@ -1,0 +1,253 @@
+//! All skills that can be used: from folders, earlier ones first, and from the binary itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_model::diagnostic::{Diagnostic, Finding, Severity};
+use artel_model::limit::SEARCH_RESULTS_MAX;
+use artel_model::name::SkillName;
+use artel_model::registry::{Availability, LookupError, Registry};
+use artel_model::select::{CODING_SKILLS, Candidate, Risk, Selected, Selection, select};
+use artel_model::skill::{Skill, SkillPin};
+use artel_model::version::Version;
+use camino::Utf8PathBuf;
+
+use crate::load::{Keep, Loaded, Location, check_set, discover, discover_builtin};
+use crate::profile::Profile;
+use crate::search::{Hit, Query, SearchDocument, SearchIndex};
+
+/// What to load.
+#[derive(Clone, Debug)]
+pub struct CatalogRequest {
+    /// Folders to search, the first wins by name.
+    pub roots: Vec<Utf8PathBuf>,
+    /// What to keep of what is read.
+    pub keep: Keep,
+    /// Skills that an operator switched off.
+    pub disabled: BTreeSet<SkillName>,
+    /// Versions that an operator chose.
+    pub chosen: Vec<(SkillName, Version)>,
+}
+
+/// An immutable view of all skills.
+#[derive(Debug)]
+pub struct Catalog {
+    entries: Vec<Loaded>,
+    /// Where each usable version is among the entries.
+    by_pin: BTreeMap<SkillPin, usize>,
+    registry: Registry,
+    disabled: BTreeSet<SkillName>,
+    findings: Vec<Finding>,
+}
+
+/// What a person wants skills for.
+#[derive(Clone, Debug)]
+pub struct SelectRequest<'a> {
+    /// The task, in words.
+    pub task: &'a str,
+    /// How much it may put at risk.
+    pub risk: Risk,
+    /// Whether it is about writing code.
+    pub coding: bool,
+    /// How many skills at most.
+    pub limit: usize,
+}
+
+/// A skill found by words.
+#[derive(Debug)]
+pub struct SearchResult<'a> {
+    /// The skill.
+    pub entry: &'a Loaded,
+    /// Its score, and what it is made of.
+    pub hit: Hit,
+}
+
+/// The share of the best score that a skill needs to be chosen for a task: what only matches "the" is no help.
+const SELECT_SCORE_SHARE_MIN: f32 = 0.05;
+
+impl Catalog {
+    /// Loads every skill there is. What cannot be used is left out and told.
+    pub fn load(request: &CatalogRequest) -> Self {
+        let mut findings = Vec::new();
+        let mut roots: Vec<Vec<Loaded>> = Vec::new();
+        let searches = request.roots.iter().map(|root| discover(root, request.keep));
+        for discovery in searches.chain(std::iter::once(discover_builtin(request.keep))) {
+            findings.extend(discovery.findings);
+            roots.push(discovery.loaded);
+        }
+        check_set(&mut roots, &[]);
+        let entries: Vec<Loaded> = roots.into_iter().flatten().collect();
+        let (mut registry, mut by_pin) = (Registry::default(), BTreeMap::new());
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(skill) = entry.usable() else { continue };
+            // What stands twice is superseded and never gets here.
+            if registry.register(skill).is_ok() {
+                by_pin.insert(skill.pin(), index);
+            }
+        }
+        for name in &request.disabled {
+            // A skill that was switched off may be gone since.
+            let _ = registry.set_availability(name, Availability::Disabled);
+        }
+        for (name, version) in &request.chosen {
+            let _ = registry.override_version(name, version.clone());
+        }
+        Self { entries, by_pin, registry, disabled: request.disabled.clone(), findings }
+    }
+
+    /// Returns the skills by name and version.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Returns the usual version of every usable skill, by name; also of those that are switched off.
+    pub fn list(&self) -> Vec<&Loaded> {
+        let mut names: Vec<&SkillName> = self.registry.all().map(|skill| &skill.name).collect();
+        names.dedup();
+        names.into_iter().filter_map(|name| self.usual(name)).collect()
+    }
+
+    /// Returns the usual version of every skill that is switched on, by name.
+    pub fn enabled(&self) -> Vec<&Loaded> {
+        self.registry.list(&[]).filter_map(|skill| self.entry_of(skill)).collect()
+    }
+
+    /// Says whether a skill is switched on.
+    pub fn is_enabled(&self, name: &SkillName) -> bool {
+        !self.disabled.contains(name)
+    }
+
+    /// Returns the skill in that version, or its usual one.
+    pub fn find(&self, name: &SkillName, version: Option<&Version>) -> Result<&Loaded, LookupError> {
+        let skill = match self.registry.get(name, version) {
+            Err(LookupError::Disabled(_)) => {
+                return self.usual(name).ok_or_else(|| LookupError::Unknown(name.clone()));
+            }
+            found => found?,
+        };
+        self.entry_of(skill).ok_or_else(|| LookupError::Unknown(name.clone()))
+    }
+
+    /// Returns the version that a look-up by name gives, whether or not the skill is switched on.
+    fn usual(&self, name: &SkillName) -> Option<&Loaded> {
+        let skill = match self.registry.get(name, None) {
+            Ok(skill) => skill,
+            Err(_) => self.registry.all().filter(|skill| skill.name == *name).last()?,
+        };
+        self.entry_of(skill)
+    }
+
+    fn entry_of(&self, skill: &Skill) -> Option<&Loaded> {
+        self.by_pin.get(&skill.pin()).and_then(|&index| self.entries.get(index))
+    }
+
+    /// Returns everything that was loaded, usable or not.
+    pub fn entries(&self) -> &[Loaded] {
+        &self.entries
+    }
+
+    /// Returns what is to be said about loading, as a person who only wants to use the skills should hear it.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let search = self.findings.iter().filter_map(|finding| {
+            let severity: Severity = finding.code.weight().lenient?;
+            Some(Diagnostic { severity, finding: finding.clone() })
+        });
+        search.chain(self.entries.iter().flat_map(|entry| Profile::Lenient.diagnose(entry))).collect()
+    }
+
+    /// Returns names like `text`, the most alike first.
+    pub fn similar_names(&self, text: &str) -> Vec<&SkillName> {
+        let documents = self.list();
+        let index = index(&documents, Bodies::Left);
+        let found = index.search(&Query::new(text), 3);
+        let names = found.hits.iter().filter_map(|hit| documents.get(hit.document as usize)?.skill.as_ref());
+        names.map(|skill| &skill.name).collect()
+    }
+
+    /// Searches the enabled skills; the best come first.
+    pub fn search(&self, query: &Query, limit: usize) -> (Vec<SearchResult<'_>>, usize) {
+        let documents = self.enabled();
+        let found = index(&documents, Bodies::Searched).search(query, limit.min(SEARCH_RESULTS_MAX));
+        let results = found
+            .hits
+            .into_iter()
+            .filter_map(|hit| Some(SearchResult { entry: documents.get(hit.document as usize)?, hit }))
+            .collect();
+        (results, found.total)
+    }
+
+    /// Chooses skills for a task; the chosen set always validates.
+    pub fn select(&self, request: &SelectRequest<'_>) -> Result<Selection, LookupError> {
+        if request.coding {
+            return self.coding_skills();
+        }
+        let (results, _) = self.search(&Query::new(request.task), SEARCH_RESULTS_MAX);
+        let floor = results.first().map_or(0.0, |best| best.hit.score * SELECT_SCORE_SHARE_MIN);
+        let candidates: Vec<Candidate<'_>> = results
+            .iter()
+            .filter(|result| result.hit.score >= floor)
+            .filter_map(|result| {
+                let words: BTreeSet<&str> =
+                    result.hit.explanation.iter().map(|found| found.word.as_str()).collect();
+                let words: Vec<&str> = words.into_iter().collect();
+                let skill = result.entry.skill.as_deref()?;
+                Some(Candidate {
+                    skill,
+                    score: result.hit.score,
+                    reason: format!("matches {}", words.join(", ")),
+                })
+            })
+            .collect();
+        Ok(select(&candidates, request.risk, request.limit, |name| {
+            self.registry.get(name, None).ok().map(AsRef::as_ref)
+        }))
+    }
+
+    fn coding_skills(&self) -> Result<Selection, LookupError> {
+        let mut selection = Selection::default();
+        for name in CODING_SKILLS {
+            let name: SkillName = name.parse().expect("a constant name is valid");
+            self.registry.get(&name, None)?;
+            selection.selected.push(Selected {
+                name,
+                score: None,
+                reason: "part of every coding task".to_owned(),
+            });
+        }
+        Ok(selection)
+    }
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Bodies {
+    Searched,
+    Left,
+}
+
+fn index(documents: &[&Loaded], bodies: Bodies) -> SearchIndex {
+    SearchIndex::build(documents.iter().filter_map(|entry| {
+        let skill = entry.skill.as_deref()?;
+        let body = match bodies {
+            Bodies::Searched => entry.instructions.as_deref().unwrap_or_default(),
+            Bodies::Left => "",
+        };
+        Some(SearchDocument {
+            name: skill.name.as_str(),
+            title: skill.about.display_name.as_deref().unwrap_or_default(),
+            description: &skill.description,
+            tags: &skill.about.tags,
+            body,
+        })
+    }))
+}
+
+/// Returns where a skill's main file is, for people and prompts.
+pub fn main_file(entry: &Loaded) -> String {
+    let name = ["SKILL.md", "skill.md", "skill.json", "skill.yaml", "skill.yml"]
+        .into_iter()
+        .find(|name| entry.files.iter().any(|file| file.path == *name));
+    match (&entry.location, name) {
+        (Location::Folder(path), Some(name)) => path.join(name).into_string(),
+        (Location::Folder(path) | Location::RegistryFile { path, .. }, _) => path.to_string(),
+        (Location::BuiltIn(skill), name) => format!("skill://{skill}/{}", name.unwrap_or_default()),
+    }
+}

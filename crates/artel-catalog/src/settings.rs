@@ -1,0 +1,151 @@
+//! The settings a user gave a skill, and the switches an operator set: read and written as files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artel_model::limit::MANIFEST_BYTES_MAX;
+use artel_model::name::SkillName;
+use artel_model::setting::ConfigProblem;
+use artel_model::version::Version;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::file::write_atomically;
+use crate::load::{Loaded, Location};
+use crate::source::ReadError;
+
+/// Why settings or switches could not be read or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A file cannot be read.
+    #[error("cannot read the settings")]
+    Read(#[source] ReadError),
+    /// A file is not what it should be.
+    #[error("`{path}` is not valid: {message}; mend or remove it")]
+    Damaged {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write `{path}`")]
+    Write {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The settings do not fit the skill's schema; nothing was saved.
+    #[error("the settings do not fit `config-schema.json`")]
+    Invalid(Vec<ConfigProblem>),
+}
+
+/// Returns where a skill's settings are kept: in its folder, or in the data folder when it has none of its own.
+pub fn config_path(entry: &Loaded, data: &Utf8Path) -> Utf8PathBuf {
+    match &entry.location {
+        Location::Folder(path) => path.join("config.json"),
+        Location::RegistryFile { .. } | Location::BuiltIn(_) => {
+            let name = entry.skill.as_ref().map_or("unnamed", |skill| skill.name.as_str());
+            data.join("config").join(format!("{name}.json"))
+        }
+    }
+}
+
+/// Returns what the user set, else what the skill ships with.
+pub fn read_config(entry: &Loaded, data: &Utf8Path) -> Result<Map<String, Value>, SettingsError> {
+    let path = config_path(entry, data);
+    match read_object(&path)? {
+        Some(config) => Ok(config),
+        None => Ok(entry.config.clone().unwrap_or_default()),
+    }
+}
+
+/// Checks the settings and saves them.
+pub fn write_config(
+    entry: &Loaded,
+    data: &Utf8Path,
+    config: &Map<String, Value>,
+) -> Result<(), SettingsError> {
+    if let Some(schema) = &entry.config_schema {
+        let problems = schema.check(config);
+        if !problems.is_empty() {
+            return Err(SettingsError::Invalid(problems));
+        }
+    }
+    save(&config_path(entry, data), &Value::Object(config.clone()))
+}
+
+/// What an operator switched.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Switches {
+    /// Skills that are off.
+    pub disabled: BTreeSet<SkillName>,
+    /// Versions that look-ups by name give.
+    pub chosen: BTreeMap<SkillName, Version>,
+}
+
+/// The file's form; names that are no names any more are dropped when it is read.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct SwitchesFile {
+    #[serde(default)]
+    disabled: Vec<String>,
+    #[serde(default)]
+    chosen: BTreeMap<String, Version>,
+}
+
+impl Switches {
+    /// Reads the switches in the data folder; there are none when there is no file.
+    pub fn read(data: &Utf8Path) -> Result<Self, SettingsError> {
+        let path = switches_path(data);
+        let Some(object) = read_object(&path)? else { return Ok(Self::default()) };
+        let file: SwitchesFile = serde_json::from_value(Value::Object(object))
+            .map_err(|error| SettingsError::Damaged { path, message: error.to_string() })?;
+        Ok(Self {
+            disabled: file.disabled.iter().filter_map(|name| name.parse().ok()).collect(),
+            chosen: file
+                .chosen
+                .into_iter()
+                .filter_map(|(name, version)| Some((name.parse().ok()?, version)))
+                .collect(),
+        })
+    }
+
+    /// Saves the switches in the data folder.
+    pub fn write(&self, data: &Utf8Path) -> Result<(), SettingsError> {
+        let file = SwitchesFile {
+            disabled: self.disabled.iter().map(ToString::to_string).collect(),
+            chosen: self.chosen.iter().map(|(name, version)| (name.to_string(), version.clone())).collect(),
+        };
+        let value = serde_json::to_value(file).expect("names and versions are text");
+        save(&switches_path(data), &value)
+    }
+}
+
+fn switches_path(data: &Utf8Path) -> Utf8PathBuf {
+    data.join("skills.json")
+}
+
+fn read_object(path: &Utf8Path) -> Result<Option<Map<String, Value>>, SettingsError> {
+    let bytes = match crate::source::read_file(path, MANIFEST_BYTES_MAX) {
+        Ok(bytes) => bytes,
+        Err(ReadError::Missing(_)) => return Ok(None),
+        Err(error) => return Err(SettingsError::Read(error)),
+    };
+    let damaged = |message: String| SettingsError::Damaged { path: path.to_owned(), message };
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(damaged("it must be an object".to_owned())),
+        Err(error) => Err(damaged(error.to_string())),
+    }
+}
+
+fn save(path: &Utf8Path, value: &Value) -> Result<(), SettingsError> {
+    let failed = |source| SettingsError::Write { path: path.to_owned(), source };
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let text = format!("{value:#}\n");
+    write_atomically(path, text.as_bytes()).map_err(failed)
+}

@@ -1,0 +1,85 @@
+//! What every command needs: the configuration, the output, and the catalog.
+
+use artel_catalog::{Catalog, CatalogRequest, Keep, Loaded, Switches};
+use artel_model::name::SkillName;
+use artel_model::registry::LookupError;
+use artel_model::version::Version;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::output::{Counts, Output, SourceCache};
+
+/// The surroundings of a command.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) output: &'a Output,
+}
+
+impl Context<'_> {
+    /// Loads the catalog.
+    pub(crate) fn catalog(&self, keep: Keep) -> Result<Catalog, Failure> {
+        let switches = self.switches()?;
+        Ok(Catalog::load(&CatalogRequest {
+            roots: self.config.skills_dirs.value.clone(),
+            keep,
+            disabled: switches.disabled,
+            chosen: switches.chosen.into_iter().collect(),
+        }))
+    }
+
+    /// Reads what an operator switched.
+    pub(crate) fn switches(&self) -> Result<Switches, Failure> {
+        Switches::read(&self.config.data.value).map_err(|error| Failure::unavailable(&error))
+    }
+
+    /// Says how much is wrong with the loaded skills, or all of it when asked to say more.
+    pub(crate) fn talk_about(&self, catalog: &Catalog) {
+        let diagnostics = catalog.diagnostics();
+        let counts = Counts::of(&diagnostics);
+        if counts == Counts::default() {
+            return;
+        }
+        if self.output.verbose {
+            let mut sources = SourceCache::default();
+            for diagnostic in &diagnostics {
+                self.output.complain(self.output.diagnostic(diagnostic, &mut sources).trim_end());
+            }
+        }
+        let hint = if self.output.verbose { "" } else { "; `-v` shows them" };
+        self.output.talk(&format!("{counts} while loading{hint}"));
+    }
+}
+
+/// Looks up a skill; a name that is nearly right is met with a suggestion.
+pub(crate) fn find<'c>(
+    catalog: &'c Catalog,
+    name: &SkillName,
+    version: Option<&Version>,
+) -> Result<&'c Loaded, Failure> {
+    catalog.find(name, version).map_err(|error| lookup_failure(catalog, &error))
+}
+
+/// Says why a skill was not found, and what to do.
+pub(crate) fn lookup_failure(catalog: &Catalog, error: &LookupError) -> Failure {
+    let failure = Failure::failed(error.to_string());
+    match error {
+        LookupError::Unknown(name) => match catalog.similar_names(name.as_str()).as_slice() {
+            [] => failure.hint("`artel skill list` shows the skills there are"),
+            names => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                failure.hint(format!("did you mean {}?", names.join(" or ")))
+            }
+        },
+        LookupError::UnknownVersion { name, .. } => {
+            let versions: Vec<String> = catalog
+                .registry()
+                .all()
+                .filter(|skill| skill.name == *name)
+                .map(|skill| skill.version.to_string())
+                .collect();
+            failure.hint(format!("there is {}", versions.join(", ")))
+        }
+        LookupError::Disabled(name) => failure.hint(format!("`artel skill enable {name}` switches it on")),
+    }
+}

@@ -1,0 +1,71 @@
+//! `artel skill list`.
+
+use artel_catalog::{Catalog, Keep, Loaded, Watcher, main_file, one_line};
+use serde_json::{Value, json};
+
+use super::context::Context;
+use crate::cli::ListArgs;
+use crate::failure::Failure;
+use crate::output::{Table, Tone};
+
+pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
+    print(context, args)?;
+    if !args.watch {
+        return Ok(());
+    }
+    let watcher =
+        Watcher::new(&context.config.skills_dirs.value).map_err(|error| Failure::unavailable(&error))?;
+    loop {
+        watcher.changed().map_err(|error| Failure::unavailable(&error))?;
+        context.output.talk("");
+        print(context, args)?;
+    }
+}
+
+fn print(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
+    let catalog = context.catalog(Keep::Descriptions)?;
+    let has_tags = |entry: &&Loaded| {
+        let tags = entry.skill.as_ref().map(|skill| skill.about.tags.as_slice()).unwrap_or_default();
+        args.tag.iter().all(|tag| tags.contains(tag))
+    };
+    let entries: Vec<&Loaded> = catalog.list().into_iter().filter(has_tags).collect();
+    if context.output.json {
+        let skills: Vec<Value> = entries.iter().filter_map(|entry| summary(&catalog, entry)).collect();
+        context.output.document(&json!({"skills": skills, "total": entries.len()}));
+    } else {
+        context.output.data(&table(context, &catalog, &entries));
+        let what =
+            if entries.len() == 1 { "1 skill".to_owned() } else { format!("{} skills", entries.len()) };
+        context.output.talk(&what);
+    }
+    context.talk_about(&catalog);
+    Ok(())
+}
+
+fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded]) -> String {
+    let mut table = Table::new(&[Tone::Strong, Tone::Faint, Tone::Plain]);
+    for skill in entries.iter().filter_map(|entry| entry.skill.as_deref()) {
+        let description = one_line(&skill.description);
+        let description =
+            if catalog.is_enabled(&skill.name) { description } else { format!("(disabled) {description}") };
+        table.row([skill.name.to_string(), skill.version.to_string(), description]);
+    }
+    table.render(context.output)
+}
+
+/// One skill in a list, as JSON.
+pub(crate) fn summary(catalog: &Catalog, entry: &Loaded) -> Option<Value> {
+    let skill = entry.skill.as_deref()?;
+    Some(json!({
+        "id": format!("default/{}", skill.name),
+        "name": skill.name,
+        "version": skill.version,
+        "title": skill.title(),
+        "description": skill.description,
+        "tags": skill.about.tags,
+        "priority": skill.about.priority,
+        "source": "default",
+        "location": main_file(entry),
+        "enabled": catalog.is_enabled(&skill.name),
+    }))
+}

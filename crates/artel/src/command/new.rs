@@ -1,0 +1,28 @@
+//! `artel skill new`.
+
+use artel_catalog::{ScaffoldError, scaffold};
+use serde_json::json;
+
+use super::context::Context;
+use crate::cli::NewArgs;
+use crate::failure::Failure;
+
+pub(crate) fn run(context: Context<'_>, args: &NewArgs) -> Result<(), Failure> {
+    let files = scaffold(&args.parent, &args.name, args.template).map_err(|error| match error {
+        ScaffoldError::Exists(_) => {
+            Failure::failed(error.to_string()).hint("choose another name, or remove it first")
+        }
+        ScaffoldError::Write { .. } => Failure::unavailable(&error),
+    })?;
+    let folder = args.parent.join(args.name.as_str());
+    let folder = folder.strip_prefix(".").unwrap_or(&folder);
+    if context.output.json {
+        context.output.document(&json!({"name": args.name, "folder": folder, "files": files}));
+        return Ok(());
+    }
+    for file in &files {
+        context.output.line(file.strip_prefix(".").unwrap_or(file).as_str());
+    }
+    context.output.talk(&format!("\nNext: edit {folder}/SKILL.md, then `artel skill validate {folder}`."));
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! `artel.toml`.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// What `artel.toml` may say. Unknown keys are refused, so that a misspelt one is not ignored.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigFile {
+    /// Folders to search for skills.
+    pub(super) skills_dirs: Option<Vec<Utf8PathBuf>>,
+    /// Folder for artel's own data.
+    pub(super) data: Option<Utf8PathBuf>,
+    /// Skills that a prompt lists; 0 for all.
+    pub(super) max_skill_summaries_in_prompt: Option<usize>,
+    /// Environment variables that skills' settings may name; `*` stands for anything.
+    pub(super) skill_env: Option<Vec<String>>,
+}
+
+impl ConfigFile {
+    /// Reads the file at `path`.
+    pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::unavailable(&error).hint(format!("cannot read `{path}`")))?;
+        toml::from_str(&text).map_err(|error| {
+            let place = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+            let at = place.map(|line| format!(":{line}")).unwrap_or_default();
+            Failure::usage(format!("{path}{at}: {}", error.message()))
+                .hint("the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env")
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! Puts the configuration together, remembering where every value came from.
+
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::environment::Environment;
+use super::file::ConfigFile;
+use crate::cli::GlobalArgs;
+use crate::failure::Failure;
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Setting<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Origin {
+    Default,
+    File(Utf8PathBuf),
+    Environment(&'static str),
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => path.fmt(f),
+            Self::Environment(name) => write!(f, "${name}"),
+            Self::Flag(name) => write!(f, "--{name}"),
+        }
+    }
+}
+
+/// The effective configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// The configuration file, if there is one.
+    pub(crate) file: Option<Utf8PathBuf>,
+    /// Folders to search for skills, the first wins by name.
+    pub(crate) skills_dirs: Setting<Vec<Utf8PathBuf>>,
+    /// Folder for artel's own data.
+    pub(crate) data: Setting<Utf8PathBuf>,
+    /// Skills that a prompt lists; all when absent.
+    pub(crate) prompt_skills_max: Setting<Option<usize>>,
+    /// Environment variables that skills' settings may name.
+    pub(crate) skill_env: Setting<Vec<String>>,
+    /// The environment itself.
+    pub(crate) environment: Environment,
+}
+
+/// Folders below the working folder that are searched by default.
+const PROJECT_DIRS: [&str; 4] = ["skills", ".claude/skills", ".agents/skills", ".cursor/skills"];
+/// Folders below the home folder that are searched after them.
+const USER_DIRS: [&str; 4] = [".claude/skills", ".agents/skills", ".cursor/skills", ".codex/skills"];
+/// Variables that skills' settings may name when nobody says otherwise.
+const SKILL_ENV: [&str; 1] = ["ARTEL_SKILL_*"];
+
+impl Config {
+    /// Reads the configuration.
+    pub(crate) fn load(args: &GlobalArgs, environment: &Environment) -> Result<Self, Failure> {
+        let (file, path) = config_file(args, environment)?;
+        let from_file = || Origin::File(path.clone().unwrap_or_default());
+        let skills_dirs = first([
+            non_empty(&args.skills).map(|value| (value, Origin::Flag("skills"))),
+            environment
+                .get("ARTEL_SKILLS_DIRS")
+                .map(|text| (dirs(text), Origin::Environment("ARTEL_SKILLS_DIRS"))),
+            environment.get("SKILLS_DIR").map(|text| (dirs(text), Origin::Environment("SKILLS_DIR"))),
+            file.skills_dirs.map(|value| (value, from_file())),
+        ]);
+        let data = first([
+            args.data.clone().map(|value| (value, Origin::Flag("data"))),
+            environment.get("ARTEL_DATA").map(|text| (text.into(), Origin::Environment("ARTEL_DATA"))),
+            file.data.map(|value| (value, from_file())),
+        ]);
+        let prompt_skills_max = first([
+            number(environment, "MAX_SKILL_SUMMARIES_IN_PROMPT")?
+                .map(|value| (value, Origin::Environment("MAX_SKILL_SUMMARIES_IN_PROMPT"))),
+            file.max_skill_summaries_in_prompt.map(|value| (value, from_file())),
+        ]);
+        let skill_env = first([
+            environment
+                .get("ARTEL_SKILL_ENV")
+                .map(|text| (list(text), Origin::Environment("ARTEL_SKILL_ENV"))),
+            file.skill_env.map(|value| (value, from_file())),
+        ]);
+        Ok(Self {
+            file: path,
+            skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
+            data: data.unwrap_or_else(|| by_default(".artel".into())),
+            prompt_skills_max: match prompt_skills_max {
+                Some(Setting { value, origin }) => Setting { value: (value > 0).then_some(value), origin },
+                None => by_default(None),
+            },
+            skill_env: skill_env.unwrap_or_else(|| by_default(SKILL_ENV.map(str::to_owned).to_vec())),
+            environment: environment.clone(),
+        })
+    }
+}
+
+fn config_file(
+    args: &GlobalArgs,
+    environment: &Environment,
+) -> Result<(ConfigFile, Option<Utf8PathBuf>), Failure> {
+    let named = args.config.clone().or_else(|| environment.get("ARTEL_CONFIG").map(Utf8PathBuf::from));
+    match named {
+        Some(path) => Ok((ConfigFile::read(&path)?, Some(path))),
+        None if Utf8Path::new("artel.toml").exists() => {
+            let path = Utf8PathBuf::from("artel.toml");
+            Ok((ConfigFile::read(&path)?, Some(path)))
+        }
+        None => Ok((ConfigFile::default(), None)),
+    }
+}
+
+fn default_dirs(environment: &Environment) -> Vec<Utf8PathBuf> {
+    let mut dirs: Vec<Utf8PathBuf> = PROJECT_DIRS.iter().map(Utf8PathBuf::from).collect();
+    if let Some(home) = environment.get("HOME").map(Utf8Path::new) {
+        dirs.extend(USER_DIRS.iter().map(|dir| home.join(dir)));
+    }
+    dirs
+}
+
+fn first<T, const N: usize>(candidates: [Option<(T, Origin)>; N]) -> Option<Setting<T>> {
+    candidates.into_iter().flatten().next().map(|(value, origin)| Setting { value, origin })
+}
+
+fn by_default<T>(value: T) -> Setting<T> {
+    Setting { value, origin: Origin::Default }
+}
+
+fn non_empty(dirs: &[Utf8PathBuf]) -> Option<Vec<Utf8PathBuf>> {
+    (!dirs.is_empty()).then(|| dirs.to_vec())
+}
+
+fn dirs(text: &str) -> Vec<Utf8PathBuf> {
+    text.split(':').filter(|dir| !dir.is_empty()).map(Utf8PathBuf::from).collect()
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
+fn number(environment: &Environment, name: &'static str) -> Result<Option<usize>, Failure> {
+    let parse = |text: &str| {
+        text.parse().map_err(|_| Failure::usage(format!("${name} must be a whole number, not `{text}`")))
+    };
+    environment.get(name).map(parse).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn load(args: &[&str], variables: &[(&str, &str)]) -> Result<Config, Failure> {
+        let cli = Cli::parse_from(["artel"].iter().chain(args).chain(&["doctor"]));
+        Config::load(&cli.global, &Environment::of(variables))
+    }
+
+    #[test]
+    fn flags_win_over_the_environment_and_it_over_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("artel.toml");
+        std::fs::write(&path, "skills_dirs = ['from-file']\ndata = 'd'\n").unwrap();
+        let path = path.to_str().unwrap();
+        let config = load(&["--config", path], &[]).unwrap();
+        assert_eq!(config.skills_dirs.value, ["from-file"]);
+        assert_eq!(config.data.origin, Origin::File(path.into()));
+        let config = load(&["--config", path], &[("SKILLS_DIR", "a:b")]).unwrap();
+        assert_eq!(config.skills_dirs.value, ["a", "b"]);
+        let config = load(&["--config", path, "--skills", "c"], &[("SKILLS_DIR", "a:b")]).unwrap();
+        assert_eq!(
+            (config.skills_dirs.value, config.skills_dirs.origin),
+            (vec!["c".into()], Origin::Flag("skills"))
+        );
+    }
+
+    #[test]
+    fn everything_has_a_default() {
+        let config = load(&[], &[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(config.data.value, ".artel");
+        assert_eq!(config.skills_dirs.value[0], "skills");
+        assert_eq!(config.skills_dirs.value[4], "/home/ada/.claude/skills");
+        assert_eq!(config.prompt_skills_max.value, None);
+    }
+
+    #[test]
+    fn zero_means_no_cap_and_nonsense_is_refused() {
+        let config = load(&[], &[("MAX_SKILL_SUMMARIES_IN_PROMPT", "0")]).unwrap();
+        assert_eq!(config.prompt_skills_max.value, None);
+        let failure = load(&[], &[("MAX_SKILL_SUMMARIES_IN_PROMPT", "many")]).unwrap_err();
+        assert_eq!(failure.exit_code(), 2);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("artel.toml");
+        std::fs::write(&path, "data = 'd'\nskill_dirs = ['x']\n").unwrap();
+        let failure = load(&["--config", path.to_str().unwrap()], &[]).unwrap_err();
+        assert!(failure.message.contains("artel.toml:2: unknown field `skill_dirs`"), "{}", failure.message);
+    }
+}

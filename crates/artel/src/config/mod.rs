@@ -1,0 +1,8 @@
+//! The effective configuration: defaults, then `artel.toml`, then the environment, then flags.
+
+mod environment;
+mod file;
+mod load;
+
+pub(crate) use environment::Environment;
+pub(crate) use load::{Config, Origin, Setting};

@@ -1,0 +1,72 @@
+//! Why a command did not do what was asked, and the exit code that says so.
+
+use std::error::Error;
+use std::fmt::Write;
+
+/// A command that did not succeed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: FailureKind,
+    /// What went wrong; empty when the output has said it already.
+    pub(crate) message: String,
+    /// What to do next.
+    pub(crate) hint: Option<String>,
+}
+
+/// The kinds of failure, one exit code each.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum FailureKind {
+    /// The thing asked for failed.
+    Failed,
+    /// The command was used wrongly.
+    Usage,
+    /// Something needed could not be opened or reached.
+    Unavailable,
+}
+
+impl Failure {
+    /// The thing asked for failed, and the output says why.
+    pub(crate) fn reported() -> Self {
+        Self::failed("")
+    }
+
+    /// The thing asked for failed.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Failed, message: message.into(), hint: None }
+    }
+
+    /// The command was used wrongly.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Usage, message: message.into(), hint: None }
+    }
+
+    /// Something needed could not be opened; the message is the error's whole chain.
+    pub(crate) fn unavailable(error: &dyn Error) -> Self {
+        Self { kind: FailureKind::Unavailable, message: chain(error), hint: None }
+    }
+
+    /// Adds what to do next.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Returns the exit code of the process.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
+            FailureKind::Failed => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Unavailable => 3,
+        }
+    }
+}
+
+/// Writes an error and its causes on one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        write!(text, ": {cause}").expect("writing to a string does not fail");
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! Columns that line up.
+
+use console::{measure_text_width, truncate_str};
+
+use super::print::{Output, Tone};
+
+/// Rows of cells; the last column takes what is left of the terminal's width.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    tones: Vec<Tone>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+impl Table {
+    /// Makes a table with a column for every tone.
+    pub(crate) fn new(tones: &[Tone]) -> Self {
+        Self { tones: tones.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// Writes the table; on a terminal the last column is cut to fit.
+    pub(crate) fn render(&self, output: &Output) -> String {
+        let last = self.tones.len().saturating_sub(1);
+        let widths: Vec<usize> = (0..self.tones.len())
+            .map(|column| {
+                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| measure_text_width(cell)).max()
+            })
+            .map(Option::unwrap_or_default)
+            .collect();
+        let before: usize = widths.iter().take(last).map(|width| width + GAP).sum();
+        let room = output.width.map(|width| width.saturating_sub(before).max(20));
+        let mut out = String::new();
+        for row in &self.rows {
+            for (column, cell) in row.iter().enumerate() {
+                let shown = match room.filter(|_| column == last) {
+                    Some(room) => truncate_str(cell, room, "\u{2026}").into_owned(),
+                    None => cell.clone(),
+                };
+                out.push_str(&output.paint(&shown, self.tones[column]));
+                if column < last {
+                    let padding = widths[column] - measure_text_width(cell) + GAP;
+                    out.extend(std::iter::repeat_n(' ', padding));
+                }
+            }
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+        }
+        out
+    }
+}
