@@ -1,17 +1,18 @@
 //! All skills that can be used: from folders, earlier ones first, and from the binary itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use artel_model::diagnostic::{Diagnostic, Finding, Severity};
+use artel_model::diagnostic::{Code, Diagnostic, Finding, Severity};
 use artel_model::limit::SEARCH_RESULTS_MAX;
 use artel_model::name::SkillName;
 use artel_model::registry::{Availability, LookupError, Registry};
 use artel_model::select::{CODING_SKILLS, Candidate, Risk, Selected, Selection, select};
-use artel_model::skill::{Skill, SkillPin};
+use artel_model::skill::Skill;
 use artel_model::version::Version;
 use camino::Utf8PathBuf;
 
-use crate::load::{Keep, Loaded, Location, check_set, discover, discover_builtin};
+use crate::load::{LoadOptions, Loaded, Location, check_set, discover, discover_builtin};
 use crate::profile::Profile;
 use crate::search::{Hit, Query, SearchDocument, SearchIndex};
 
@@ -20,8 +21,8 @@ use crate::search::{Hit, Query, SearchDocument, SearchIndex};
 pub struct CatalogRequest {
     /// Folders to search, the first wins by name.
     pub roots: Vec<Utf8PathBuf>,
-    /// What to keep of what is read.
-    pub keep: Keep,
+    /// How to load them.
+    pub options: LoadOptions,
     /// Skills that an operator switched off.
     pub disabled: BTreeSet<SkillName>,
     /// Versions that an operator chose.
@@ -32,8 +33,8 @@ pub struct CatalogRequest {
 #[derive(Debug)]
 pub struct Catalog {
     entries: Vec<Loaded>,
-    /// Where each usable version is among the entries.
-    by_pin: BTreeMap<SkillPin, usize>,
+    /// Where each usable skill is among the entries, by name and version.
+    usable: Vec<usize>,
     registry: Registry,
     disabled: BTreeSet<SkillName>,
     findings: Vec<Finding>,
@@ -69,21 +70,28 @@ impl Catalog {
     pub fn load(request: &CatalogRequest) -> Self {
         let mut findings = Vec::new();
         let mut roots: Vec<Vec<Loaded>> = Vec::new();
-        let searches = request.roots.iter().map(|root| discover(root, request.keep));
-        for discovery in searches.chain(std::iter::once(discover_builtin(request.keep))) {
+        // What is inside the binary takes a while to check and needs no disk, so it is loaded meanwhile.
+        let (found, builtin) = rayon::join(
+            || request.roots.iter().map(|root| discover(root, request.options)).collect::<Vec<_>>(),
+            || discover_builtin(request.options.keep),
+        );
+        for discovery in found.into_iter().chain([builtin]) {
             findings.extend(discovery.findings);
+            findings.extend(discovery.empty.into_iter().map(no_skill));
             roots.push(discovery.loaded);
         }
         check_set(&mut roots, &[]);
-        let entries: Vec<Loaded> = roots.into_iter().flatten().collect();
-        let (mut registry, mut by_pin) = (Registry::default(), BTreeMap::new());
-        for (index, entry) in entries.iter().enumerate() {
-            let Some(skill) = entry.usable() else { continue };
-            // What stands twice is superseded and never gets here.
-            if registry.register(skill).is_ok() {
-                by_pin.insert(skill.pin(), index);
-            }
-        }
+        let append = |mut all: Vec<Loaded>, mut more: Vec<Loaded>| {
+            all.append(&mut more);
+            all
+        };
+        let entries = roots.into_iter().reduce(append).unwrap_or_default();
+        let usable = entries.iter().enumerate().filter_map(|(index, entry)| Some((entry.usable()?, index)));
+        // What stands twice is superseded and never gets here.
+        let mut usable: Vec<(&Arc<Skill>, usize)> = usable.collect();
+        usable.sort_by_key(|(skill, _)| (&skill.name, &skill.version));
+        let mut registry = Registry::of(usable.iter().map(|(skill, _)| *skill));
+        let usable = usable.into_iter().map(|(_, index)| index).collect();
         for name in &request.disabled {
             // A skill that was switched off may be gone since.
             let _ = registry.set_availability(name, Availability::Disabled);
@@ -91,7 +99,7 @@ impl Catalog {
         for (name, version) in &request.chosen {
             let _ = registry.override_version(name, version.clone());
         }
-        Self { entries, by_pin, registry, disabled: request.disabled.clone(), findings }
+        Self { entries, usable, registry, disabled: request.disabled.clone(), findings }
     }
 
     /// Returns the skills by name and version.
@@ -101,14 +109,12 @@ impl Catalog {
 
     /// Returns the usual version of every usable skill, by name; also of those that are switched off.
     pub fn list(&self) -> Vec<&Loaded> {
-        let mut names: Vec<&SkillName> = self.registry.all().map(|skill| &skill.name).collect();
-        names.dedup();
-        names.into_iter().filter_map(|name| self.usual(name)).collect()
+        self.entries_of(self.registry.list_any())
     }
 
     /// Returns the usual version of every skill that is switched on, by name.
     pub fn enabled(&self) -> Vec<&Loaded> {
-        self.registry.list(&[]).filter_map(|skill| self.entry_of(skill)).collect()
+        self.entries_of(self.registry.list(&[]))
     }
 
     /// Says whether a skill is switched on.
@@ -129,15 +135,20 @@ impl Catalog {
 
     /// Returns the version that a look-up by name gives, whether or not the skill is switched on.
     fn usual(&self, name: &SkillName) -> Option<&Loaded> {
-        let skill = match self.registry.get(name, None) {
-            Ok(skill) => skill,
-            Err(_) => self.registry.all().filter(|skill| skill.name == *name).last()?,
-        };
-        self.entry_of(skill)
+        self.registry.get_any(name).and_then(|skill| self.entry_of(skill))
     }
 
     fn entry_of(&self, skill: &Skill) -> Option<&Loaded> {
-        self.by_pin.get(&skill.pin()).and_then(|&index| self.entries.get(index))
+        let pin = |index: &usize| self.entries[*index].skill.as_ref().map(|own| (&own.name, &own.version));
+        let at = self.usable.binary_search_by_key(&Some((&skill.name, &skill.version)), pin).ok()?;
+        self.entries.get(self.usable[at])
+    }
+
+    /// Returns the entries of skills that come by name and version: as the usable ones do, so one pass finds them all.
+    fn entries_of<'a>(&'a self, skills: impl Iterator<Item = &'a Arc<Skill>>) -> Vec<&'a Loaded> {
+        let mut usable = self.usable.iter().filter_map(|index| self.entries.get(*index));
+        let is = |entry: &&Loaded, skill| entry.skill.as_ref().is_some_and(|own| Arc::ptr_eq(own, skill));
+        skills.filter_map(|skill| usable.find(|entry| is(entry, skill))).collect()
     }
 
     /// Returns everything that was loaded, usable or not.
@@ -238,6 +249,12 @@ fn index(documents: &[&Loaded], bodies: Bodies) -> SearchIndex {
             body,
         })
     }))
+}
+
+/// A folder among skills that is none.
+fn no_skill(path: Utf8PathBuf) -> Finding {
+    let message = "the folder holds no skill; it is skipped".to_owned();
+    Finding { code: Code::MissingFile, message, path, position: None, hint: None }
 }
 
 /// Returns where a skill's main file is, for people and prompts.

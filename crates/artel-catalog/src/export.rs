@@ -111,11 +111,21 @@ struct FileToWrite {
     is_executable: bool,
 }
 
+/// Which skills an export is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ExportScope {
+    /// All there are: what an earlier export wrote and is gone since is removed.
+    All,
+    /// Some: the others that an earlier export wrote stay.
+    Some,
+}
+
 /// Writes the skills below `dir`. Skills must have been loaded with everything kept.
 pub fn export(
     entries: &[&Loaded],
     dir: &Utf8Path,
     target: ExportTarget,
+    scope: ExportScope,
 ) -> Result<ExportReport, ExportError> {
     let mut record = read_record(dir);
     let mut planned: BTreeMap<Utf8PathBuf, Vec<FileToWrite>> = BTreeMap::new();
@@ -135,7 +145,7 @@ pub fn export(
     let mut report = ExportReport::default();
     let stale: Vec<Utf8PathBuf> =
         record.folders.iter().filter(|known| !planned.contains_key(*known)).cloned().collect();
-    for folder in stale {
+    for folder in stale.into_iter().filter(|_| scope == ExportScope::All) {
         remove_folder(&dir.join(&folder))?;
         record.folders.remove(&folder);
         report.removed.push(folder);

@@ -22,10 +22,10 @@ mod watch;
 
 pub use catalog::{Catalog, CatalogRequest, SearchResult, SelectRequest, main_file};
 pub use client::{Client, ClientFindings};
-pub use export::{ExportError, ExportReport, ExportTarget, UnknownClient, export};
+pub use export::{ExportError, ExportReport, ExportScope, ExportTarget, UnknownClient, export};
 pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes};
 pub use load::{
-    Discovery, Keep, Loaded, Location, check_set, discover, discover_builtin, load_folder,
+    Discovery, Keep, LoadOptions, Loaded, Location, check_set, discover, discover_builtin, load_folder,
     load_registry_file, load_tree,
 };
 pub use profile::{Profile, UnknownProfile};
@@ -33,7 +33,7 @@ pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, pr
 pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
 pub use settings::{SettingsError, Switches, config_path, read_config, write_config};
 pub use source::{
-    ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, Listing, ReadError, content_hash,
+    ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, FolderLimits, Listing, ReadError, content_hash,
     embedded_skills,
 };
 pub use watch::{WatchError, Watcher};

@@ -10,6 +10,7 @@ use artel_model::skill::Skill;
 
 use crate::catalog::main_file;
 use crate::load::Loaded;
+use crate::text::is_plain_ascii;
 
 /// How the skills are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -226,9 +227,17 @@ fn note(left_out: usize, shortened: usize) -> Option<String> {
 
 /// Puts a text on one line and removes what cannot be seen: control characters, and marks that turn or hide text.
 pub fn one_line(text: &str) -> String {
+    if is_one_line(text) {
+        return text.to_owned();
+    }
     let visible: String =
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_invisible(*c)).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Says whether a text is plain and on one line already, as most are: a look at its bytes is enough to tell.
+fn is_one_line(text: &str) -> bool {
+    is_plain_ascii(text) && !text.contains("  ") && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
 fn is_invisible(character: char) -> bool {

@@ -29,13 +29,22 @@ pub(crate) fn decode(mut bytes: Vec<u8>) -> Result<Text, NotText> {
         let before = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
         NotText { code: Code::NotUtf8, position: end_of(&before), message: "the file is not UTF-8" }
     })?;
-    match content.find('\0') {
+    // Most files hold none. A loop that cannot end early looks at many bytes at once.
+    let least = content.bytes().fold(u8::MAX, u8::min);
+    let nul = if least == 0 { content.find('\0') } else { None };
+    match nul {
         Some(at) => {
             let position = end_of(&content[..at]);
             Err(NotText { code: Code::NulByte, position, message: "the file holds a NUL byte" })
         }
         None => Ok(Text { content, had_byte_order_mark }),
     }
+}
+
+/// Says whether a text holds only what can be seen of ASCII, and spaces.
+pub(crate) fn is_plain_ascii(text: &str) -> bool {
+    // A loop that cannot end early looks at many bytes at once.
+    !text.bytes().fold(false, |odd, byte| odd | !matches!(byte, b' '..=b'~'))
 }
 
 /// Returns the place right after `text`.

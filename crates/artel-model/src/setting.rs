@@ -144,7 +144,9 @@ impl ConfigSchema {
             }
         }
         problems.extend(
-            self.violations(&candidate).into_iter().filter(|problem| !pending.contains(&problem.field)),
+            self.violations(&candidate, &BTreeSet::new())
+                .into_iter()
+                .filter(|problem| !pending.contains(&problem.field)),
         );
         problems
     }
@@ -177,7 +179,7 @@ impl ConfigSchema {
         }
         hidden.extend(self.fields.iter().filter(|field| field.sensitive).map(|field| field.name.clone()));
         self.schema.fill_defaults(&mut values);
-        problems.extend(self.violations(&values));
+        problems.extend(self.violations(&values, &hidden));
         if problems.is_empty() { Ok(EffectiveConfig { values, hidden }) } else { Err(problems) }
     }
 
@@ -189,16 +191,17 @@ impl ConfigSchema {
         }
     }
 
-    fn violations(&self, values: &Map<String, Value>) -> Vec<ConfigProblem> {
+    /// Returns how the values break the schema; messages never quote what is sensitive or `hidden`.
+    fn violations(&self, values: &Map<String, Value>, hidden: &BTreeSet<String>) -> Vec<ConfigProblem> {
         let instance = Value::Object(values.clone());
         let quoting = self.schema.violations(&instance, Quote::Values);
         let masking = self.schema.violations(&instance, Quote::Nothing);
-        quoting.into_iter().zip(masking).map(|(open, masked)| self.problem(&open, masked)).collect()
+        quoting.into_iter().zip(masking).map(|(open, masked)| self.problem(&open, masked, hidden)).collect()
     }
 
-    fn problem(&self, open: &Violation, masked: Violation) -> ConfigProblem {
+    fn problem(&self, open: &Violation, masked: Violation, hidden: &BTreeSet<String>) -> ConfigProblem {
         let field = field_of(open);
-        let sensitive = self.field(&field).is_none_or(|field| field.sensitive);
+        let sensitive = self.field(&field).is_none_or(|field| field.sensitive) || hidden.contains(&field);
         let message = if sensitive { masked.message } else { open.message.clone() };
         ConfigProblem { field, kind: ConfigProblemKind::Schema(open.kind), message }
     }
@@ -247,9 +250,10 @@ impl Field {
 }
 
 impl EffectiveConfig {
-    /// Settings of a skill that has no schema: as they are.
+    /// Settings of a skill that has no schema: as they are, and all hidden, since nobody says which are secret.
     pub fn unchecked(values: Map<String, Value>) -> Self {
-        Self { values, hidden: BTreeSet::new() }
+        let hidden = values.keys().cloned().collect();
+        Self { values, hidden }
     }
 
     /// Returns the values themselves, for the script only.
@@ -471,6 +475,9 @@ mod tests {
 
     #[test]
     fn a_secret_is_in_no_message() {
+        let problems =
+            resolve(json!({"token": "abcd", "port": "${PORT}"}), &[("PORT", "hunter2")]).unwrap_err();
+        assert!(problems.iter().all(|problem| !problem.message.contains("hunter2")), "{problems:?}");
         let problems = resolve(json!({"token": "abc"}), &[]).unwrap_err();
         assert!(problems.iter().all(|problem| !problem.message.contains("abc")), "{problems:?}");
     }

@@ -156,6 +156,9 @@ pub(crate) struct ListArgs {
     /// Only skills with this tag (repeatable: with all of them)
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
+    /// Show what each skill depends on instead
+    #[arg(long)]
+    pub(crate) graph: bool,
     /// Print the list again whenever a skill changes
     #[arg(long)]
     pub(crate) watch: bool,

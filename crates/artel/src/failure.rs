@@ -45,6 +45,11 @@ impl Failure {
         Self { kind: FailureKind::Unavailable, message: chain(error), hint: None }
     }
 
+    /// Something needed is not there.
+    pub(crate) fn missing(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Unavailable, message: message.into(), hint: None }
+    }
+
     /// Adds what to do next.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }

@@ -1,5 +1,7 @@
 //! The artel binary: reads the configuration, wires the parts together, prints.
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod cli;
 mod command;
 mod config;

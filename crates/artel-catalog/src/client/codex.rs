@@ -5,7 +5,7 @@ use artel_model::limit::{DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX};
 use serde_json::Value;
 
 use super::skill_md::{SkillMdFile, SkillMdState};
-use crate::document::{Budget, Document, NodeKind, Part, parse_yaml};
+use crate::document::{Budget, Document, FeatureKind, NodeKind, OLD_LINE_BREAKS, Part, parse_yaml};
 
 /// Fields that Codex reads into types of their own, so that a repetition is an error.
 const TYPED_FIELDS: [&str; 3] = ["name", "description", "metadata"];
@@ -30,10 +30,16 @@ fn document(file: &SkillMdFile) -> Result<Document<'static>, Finding> {
         let message = "frontmatter between two `---` lines is needed";
         file.finding(Code::FrontmatterMissing, Some(Position::START), message)
     })?;
-    let (node, _) = parse_yaml(&yaml, Budget::FRONTMATTER).map_err(|error| {
+    // Its YAML ends lines at these, too.
+    let yaml = yaml.replace(OLD_LINE_BREAKS, "\n");
+    let (node, features) = parse_yaml(&yaml, Budget::FRONTMATTER).map_err(|error| {
         let position = Position { line: error.position.line + 1, ..error.position };
         file.finding(Code::YamlInvalid, Some(position), error.kind.to_string())
     })?;
+    if let Some(early) = features.iter().find(|feature| feature.kind == FeatureKind::EarlyEnd) {
+        let position = Position { line: early.position.line + 1, ..early.position };
+        return Err(file.finding(Code::YamlInvalid, Some(position), "`...` stands where a field should be"));
+    }
     if let NodeKind::Mapping(entries) = &node.kind {
         let keys: Vec<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
         let repeated = TYPED_FIELDS.iter().find(|field| keys.iter().filter(|key| key == field).count() > 1);

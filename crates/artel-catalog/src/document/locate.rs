@@ -1,13 +1,13 @@
 //! A document together with the places of its parts.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use artel_model::diagnostic::Position;
-use artel_model::limit;
 use serde_json::Value;
 
+use super::json_tree::json_tree;
 use super::tree::{Key, Node, NodeKind};
-use super::yaml::{Budget, parse_yaml};
 
 /// A value, and a tree that tells where its parts stand.
 #[derive(Debug)]
@@ -22,9 +22,9 @@ pub(crate) struct Document<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     Tree(Node),
-    /// JSON that is known to be valid. YAML contains JSON, so the YAML parser finds the places when somebody asks;
-    /// most files have nothing to complain about, and then nobody does.
-    Json(&'a str, OnceCell<Option<Node>>),
+    /// JSON that is known to be valid. Its places are looked up when somebody asks; most files have nothing to
+    /// complain about, and then nobody does.
+    Json(&'a str, OnceCell<Node>),
 }
 
 /// Which part of an entry is meant.
@@ -45,7 +45,7 @@ impl<'a> Document<'a> {
 
     /// Returns where the part at a JSON Pointer stands: its nearest parent when it does not exist.
     pub(crate) fn position(&self, pointer: &str, part: Part) -> Position {
-        let Some(root) = self.tree() else { return Position::START };
+        let root = self.tree();
         let mut position = root.position;
         let mut node = root;
         for key in segments(pointer) {
@@ -60,9 +60,9 @@ impl<'a> Document<'a> {
         Position { line: position.line + self.lines_before, ..position }
     }
 
-    /// Returns where a key stands that occurs in the mapping at `pointer`, counting repetitions from 0.
+    /// Returns the scalar at `pointer` as it was written.
     pub(crate) fn scalar(&self, pointer: &str) -> Option<&str> {
-        let mut node = self.tree()?;
+        let mut node = self.tree();
         for key in segments(pointer) {
             node = child(node, &key)?.1;
         }
@@ -71,26 +71,15 @@ impl<'a> Document<'a> {
 
     /// Returns the second and later occurrences of keys, each with its place.
     pub(crate) fn repeated_keys(&self) -> Vec<(String, Position)> {
-        let Some(root) = self.tree() else { return Vec::new() };
+        let root = self.tree();
         let place = |key: &Key| Position { line: key.position.line + self.lines_before, ..key.position };
         root.repeated_keys().into_iter().map(|key| (key.text.clone(), place(key))).collect()
     }
 
-    fn tree(&self) -> Option<&Node> {
+    fn tree(&self) -> &Node {
         match &self.source {
-            Source::Tree(node) => Some(node),
-            Source::Json(text, tree) => tree
-                .get_or_init(|| {
-                    let budget = Budget {
-                        nodes_max: usize::MAX / 4,
-                        text_bytes_max: usize::MAX / 2,
-                        ..Budget::DOCUMENT
-                    };
-                    parse_yaml(text, Budget { depth_max: limit::DOCUMENT_DEPTH_MAX + 1, ..budget })
-                        .ok()
-                        .map(|(node, _)| node)
-                })
-                .as_ref(),
+            Source::Tree(node) => node,
+            Source::Json(text, tree) => tree.get_or_init(|| json_tree(text)),
         }
     }
 }
@@ -113,13 +102,16 @@ fn child<'a>(node: &'a Node, key: &str) -> Option<(Option<&'a Key>, &'a Node)> {
     }
 }
 
-fn segments(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"))
+fn segments(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    pointer.split('/').skip(1).map(|segment| match segment.contains('~') {
+        true => Cow::Owned(segment.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(segment),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse_json;
+    use super::super::{Budget, parse_json, parse_yaml};
     use super::*;
 
     fn yaml(text: &str) -> Document<'_> {

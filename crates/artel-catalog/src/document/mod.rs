@@ -3,7 +3,9 @@
 //! Untrusted input: depth, size and aliases are bounded, and nothing here panics.
 
 mod json;
+mod json_tree;
 mod locate;
+mod plain_lines;
 mod portable;
 mod tree;
 mod yaml;

@@ -57,7 +57,7 @@ fn stray_tab(text: &str, text_spans: &[TextSpan]) -> Option<usize> {
         return None;
     }
     let mut at = 0;
-    for span in text_spans.iter().cloned().chain([text.len()..text.len()]) {
+    for span in text_spans.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
         // An alias repeats a text that was passed already.
         if span.start < at {
             continue;

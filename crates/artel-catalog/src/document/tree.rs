@@ -62,9 +62,15 @@ impl Node {
             NodeKind::Text(_) | NodeKind::Plain(_) => {}
             NodeKind::List(items) => items.iter().for_each(|item| item.collect_repeated(found)),
             NodeKind::Mapping(entries) => {
+                // A few keys are compared quicker than they are put into a set.
+                let is_short = entries.len() <= 16;
                 let mut seen = std::collections::BTreeSet::new();
-                for (key, node) in entries {
-                    if !seen.insert(key.text.as_str()) {
+                for (index, (key, node)) in entries.iter().enumerate() {
+                    let is_repeated = match is_short {
+                        true => entries[..index].iter().any(|(earlier, _)| earlier.text == key.text),
+                        false => !seen.insert(key.text.as_str()),
+                    };
+                    if is_repeated {
                         found.push(key);
                     }
                     node.collect_repeated(found);

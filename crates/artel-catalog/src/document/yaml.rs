@@ -12,6 +12,7 @@ use granit_parser::{
     ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag,
 };
 
+use super::plain_lines::parse_plain_lines;
 use super::portable::{Feature, FeatureKind, TextSpan, features};
 use super::tree::{Key, Node, NodeKind};
 
@@ -69,6 +70,14 @@ impl std::fmt::Display for YamlErrorKind {
 
 /// Reads the only document of `text`, with the features it uses; an empty text is an empty plain scalar.
 pub(crate) fn parse_yaml(text: &str, budget: Budget) -> Result<(Node, Vec<Feature>), YamlError> {
+    match parse_plain_lines(text, budget) {
+        Some(node) => Ok((node, Vec::new())),
+        None => parse_with_parser(text, budget),
+    }
+}
+
+/// Does what [`parse_yaml`] does, whatever the text looks like.
+pub(super) fn parse_with_parser(text: &str, budget: Budget) -> Result<(Node, Vec<Feature>), YamlError> {
     let mut builder = Builder::new(text, budget);
     let node = builder
         .document()?
@@ -329,7 +338,6 @@ fn stray(start: Marker) -> YamlError {
 
 fn syntax(error: &ScanError) -> YamlError {
     let message = error.info();
-    let message = if message.is_empty() { "this is not YAML".to_owned() } else { message };
     let kind = match error.kind() {
         ErrorKind::RecursionLimitExceeded => YamlErrorKind::Budget(message),
         _ => YamlErrorKind::Syntax(message),

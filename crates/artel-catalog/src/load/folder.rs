@@ -10,12 +10,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
 use super::files::read_text;
-use super::loaded::{Keep, Loaded, Location};
+use super::loaded::{Loaded, Location};
+use super::options::Keep;
 use crate::client::{ClientFindings, SkillMdFile};
 use crate::document::{Budget, Document, FeatureKind, Part, YamlErrorKind, parse_json, parse_yaml};
 use crate::read::{
-    Draft, FileFact, Parts, Reader, SplitError, Standing, assemble, first_paragraph, read_frontmatter,
-    read_manifest, repair, split,
+    Draft, Parts, Reader, SplitError, Standing, assemble, first_paragraph, read_frontmatter, read_manifest,
+    repair, split,
 };
 use crate::source::{DiskTree, FileTree, Listing};
 
@@ -44,76 +45,93 @@ struct Folder<'a> {
     findings: Vec<Finding>,
 }
 
-/// What `SKILL.md` gave.
-struct SkillMd {
-    draft: Draft,
-    body: String,
+/// The text of a `SKILL.md`.
+struct Body {
+    text: String,
+    /// Where the instructions start in the text.
+    start: usize,
+}
+
+impl Body {
+    fn instructions(&self) -> &str {
+        self.text[self.start..].trim()
+    }
+}
+
+/// The files that say what a skill is.
+struct MainFiles {
+    skill_md: Option<&'static str>,
+    manifest: Option<&'static str>,
+}
+
+impl MainFiles {
+    fn of(listing: &Listing) -> Self {
+        let find = |names: &[&'static str]| names.iter().copied().find(|name| listing.file(name).is_some());
+        Self {
+            skill_md: find(&["SKILL.md", "skill.md"]),
+            manifest: find(&["skill.json", "skill.yaml", "skill.yml"]),
+        }
+    }
 }
 
 impl Folder<'_> {
     fn load(&mut self, listing: &Listing, location: Location, keep: Keep) -> Loaded {
-        let has = |name: &str| listing.file(name).is_some();
-        let md_name = ["SKILL.md", "skill.md"].into_iter().find(|name| has(name));
-        let manifest_name = ["skill.json", "skill.yaml", "skill.yml"].into_iter().find(|name| has(name));
-        let mut loaded = Loaded {
-            location,
-            skill: None,
-            instructions: None,
-            files: Vec::new(),
-            config_schema: None,
-            config: None,
-            findings: Vec::new(),
-            clients: None,
-            places: None,
-        };
-        let folder_name = self.root.file_name().map(|name| name.trim_start_matches("built-in:").to_owned());
+        let mut loaded = Loaded::nothing(location);
         if keep == Keep::Everything {
             let file = SkillMdFile::read(self.tree, listing, self.root);
             loaded.clients = Some(ClientFindings::of(&file));
         }
-        if md_name.is_none() && manifest_name.is_none() {
-            if !listing.escaping.iter().any(|path| DiskTree::is_skill_file(path.as_str())) {
-                self.report_missing_file();
+        match MainFiles::of(listing) {
+            MainFiles { skill_md: None, manifest: None } => {
+                let is_main = |finding: &Finding| {
+                    matches!(finding.code, Code::SpecialFile | Code::SymlinkEscapes)
+                        && finding.path.parent() == Some(self.root)
+                        && finding.path.file_name().is_some_and(DiskTree::is_skill_file)
+                };
+                if !listing.findings.iter().any(is_main) {
+                    self.report_missing_file();
+                }
             }
-            return loaded;
+            main => self.load_main(listing, &main, keep, &mut loaded),
         }
-        let skill_md = md_name.and_then(|name| self.skill_md(name));
-        let md_path = md_name.map(|name| self.root.join(name));
-        let known = skill_md.as_ref().and_then(|md| md.draft.name.as_ref()).map(|name| name.value.clone());
-        let manifest_path = manifest_name.map(|name| self.root.join(name));
-        let standing = if md_name.is_some() { Standing::BesideSkillMd } else { Standing::Alone };
-        let manifest = manifest_name
-            .and_then(|name| self.manifest(name, standing, known.as_deref().or(folder_name.as_deref())));
-        self.settings(listing, &mut loaded);
+        loaded
+    }
 
-        let prompt = has("prompt.md").then(|| self.text("prompt.md", MANIFEST_BYTES_MAX)).flatten();
-        let body = skill_md.as_ref().map(|md| md.body.trim()).filter(|body| !body.is_empty());
-        let instructions: String = body.map(str::to_owned).or(prompt).unwrap_or_default();
+    fn load_main(&mut self, listing: &Listing, main: &MainFiles, keep: Keep, loaded: &mut Loaded) {
+        let folder_name = self.root.file_name().map(|name| name.trim_start_matches("built-in:").to_owned());
+        let (skill_md, body) = main.skill_md.and_then(|name| self.skill_md(name)).unzip();
+        let known =
+            skill_md.as_ref().and_then(|draft: &Draft| draft.name.as_ref()).map(|name| name.value.clone());
+        let standing = if main.skill_md.is_some() { Standing::BesideSkillMd } else { Standing::Alone };
+        let known = known.or_else(|| folder_name.clone());
+        let manifest = main.manifest.and_then(|name| self.manifest(name, standing, known.as_deref()));
+        self.settings(listing, loaded);
+
+        let body: Option<Body> = body.filter(|body: &Body| !body.instructions().is_empty());
+        let prompt = if body.is_none() && listing.file("prompt.md").is_some() {
+            self.text("prompt.md", MANIFEST_BYTES_MAX)
+        } else {
+            None
+        };
+        let instructions = body.as_ref().map(Body::instructions).or(prompt.as_deref()).unwrap_or_default();
+        let md_path = main.skill_md.map(|name| self.root.join(name));
         if let (Some(_), Some(path), true) = (&skill_md, &md_path, instructions.trim().is_empty()) {
-            let path = path.clone();
-            self.report_whole(
-                Code::InstructionsEmpty,
-                path,
-                "there are no instructions after the frontmatter",
-            );
+            let message = "there are no instructions after the frontmatter";
+            self.report_whole(Code::InstructionsEmpty, path.clone(), message);
         }
         // A file that cannot be read must not be replaced by what the other one says: it may forbid something.
         let is_broken =
-            (md_name.is_some() && skill_md.is_none()) || (manifest_name.is_some() && manifest.is_none());
+            main.skill_md.is_some() != skill_md.is_some() || main.manifest.is_some() != manifest.is_some();
         if is_broken {
-            return loaded;
+            return;
         }
-        let files: Vec<FileFact> = listing
-            .files
-            .iter()
-            .map(|file| FileFact { path: file.path.clone(), is_executable: file.is_executable })
-            .collect();
+        let manifest_path = main.manifest.map(|name| self.root.join(name));
         let parts = Parts {
             folder: folder_name.as_deref(),
-            skill_md: skill_md.map(|md| md.draft).zip(md_path.as_deref()),
+            skill_md: skill_md.zip(md_path.as_deref()),
             manifest: manifest.zip(manifest_path.as_deref()),
-            instructions: &instructions,
-            files: &files,
+            instructions,
+            files: &listing.files,
             escaping: &listing.escaping,
         };
         if let Some(assembly) = assemble(parts, &mut self.findings) {
@@ -121,10 +139,9 @@ impl Folder<'_> {
             loaded.places = Some(assembly.places);
         }
         loaded.instructions = (keep != Keep::Descriptions).then(|| Arc::from(instructions));
-        loaded
     }
 
-    fn skill_md(&mut self, name: &str) -> Option<SkillMd> {
+    fn skill_md(&mut self, name: &str) -> Option<(Draft, Body)> {
         let path = self.root.join(name);
         if name == "skill.md" {
             let message = "the file should be called `SKILL.md`: most clients do not find it otherwise";
@@ -133,20 +150,25 @@ impl Folder<'_> {
         let text = self.text(name, SKILL_MD_BYTES_MAX)?;
         let frontmatter = match split(&text) {
             Ok(frontmatter) => frontmatter,
-            Err(error) => return self.without_frontmatter(&path, &text, error),
+            Err(error) => return self.without_frontmatter(&path, text, error),
         };
         let fence = text.lines().next().unwrap_or_default();
         if fence.chars().any(|c| !matches!(c, '-' | ' ')) {
             let what = "a tab or another odd space after `---`";
             self.report_not_portable(&path, Position { line: 1, column: 4 }, what);
         }
-        let body = frontmatter.body.to_owned();
+        let start = text.len() - frontmatter.body.len();
         let draft = self.frontmatter(&path, frontmatter.yaml)?;
-        Some(SkillMd { draft, body })
+        Some((draft, Body { text, start }))
     }
 
     /// A file without frontmatter can still be used when its first paragraph says what it is about.
-    fn without_frontmatter(&mut self, path: &Utf8Path, text: &str, error: SplitError) -> Option<SkillMd> {
+    fn without_frontmatter(
+        &mut self,
+        path: &Utf8Path,
+        text: String,
+        error: SplitError,
+    ) -> Option<(Draft, Body)> {
         let hint = "start the file with `---`, `name: …`, `description: …`, `---`";
         let (code, message) = match error {
             SplitError::Missing => {
@@ -157,8 +179,8 @@ impl Folder<'_> {
             }
         };
         self.report(code, path, Position::START, message.to_owned(), Some(hint));
-        let is_usable = error == SplitError::Missing && first_paragraph(text).is_some();
-        is_usable.then(|| SkillMd { draft: Draft::default(), body: text.to_owned() })
+        let is_usable = error == SplitError::Missing && first_paragraph(&text).is_some();
+        is_usable.then(|| (Draft::default(), Body { text, start: 0 }))
     }
 
     fn frontmatter(&mut self, path: &Utf8Path, yaml: &str) -> Option<Draft> {
@@ -359,8 +381,15 @@ fn report_config(reader: &mut Reader<'_>, schema: &ConfigSchema, config: &Map<St
     }
 }
 
+/// Characters of a message or a hint.
+const MESSAGE_CHARS_MAX: usize = 500;
+
 /// Puts findings into their order and leaves out what is too much.
 pub(super) fn sort_and_cap(findings: &mut Vec<Finding>, root: &Utf8Path) {
+    for finding in findings.iter_mut() {
+        shorten(&mut finding.message);
+        finding.hint.as_mut().map(shorten);
+    }
     findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     findings.dedup();
     let Some(more) = findings.len().checked_sub(DIAGNOSTICS_PER_SKILL_MAX).filter(|more| *more > 0) else {
@@ -374,4 +403,12 @@ pub(super) fn sort_and_cap(findings: &mut Vec<Finding>, root: &Utf8Path) {
         position: None,
         hint: None,
     });
+}
+
+/// Cuts a text that quotes too much of a file for anybody to read.
+fn shorten(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(MESSAGE_CHARS_MAX) {
+        text.truncate(end);
+        text.push_str("...");
+    }
 }

@@ -36,7 +36,7 @@ pub struct Loaded {
 }
 
 /// Where a skill was loaded from.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Location {
     /// A folder.
     Folder(Utf8PathBuf),
@@ -60,6 +60,15 @@ impl Location {
         }
     }
 
+    /// Orders locations by their text, which is quicker than by the parts of their paths.
+    pub(crate) fn sort_key(&self) -> (String, usize) {
+        match self {
+            Self::Folder(path) => (path.to_string(), 0),
+            Self::RegistryFile { path, entry } => (path.to_string(), *entry),
+            Self::BuiltIn(name) => ((*name).to_owned(), 0),
+        }
+    }
+
     /// Returns the files behind the location; a registry file has none.
     pub fn tree(&self) -> Option<Box<dyn FileTree>> {
         match self {
@@ -79,18 +88,22 @@ impl fmt::Display for Location {
     }
 }
 
-/// What to keep of what was read.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Keep {
-    /// Only what describes the skills: enough for a list.
-    Descriptions,
-    /// The instructions too, for search and for showing.
-    Instructions,
-    /// The instructions, and what every client would say, for validation.
-    Everything,
-}
-
 impl Loaded {
+    /// What is known before anything is read.
+    pub(crate) fn nothing(location: Location) -> Self {
+        Self {
+            location,
+            skill: None,
+            instructions: None,
+            files: Vec::new(),
+            config_schema: None,
+            config: None,
+            findings: Vec::new(),
+            clients: None,
+            places: None,
+        }
+    }
+
     /// Says whether the skill can be used: nothing about it is an error in lenient loading.
     pub fn is_usable(&self) -> bool {
         let is_error = |finding: &Finding| finding.code.weight().lenient == Some(Severity::Error);

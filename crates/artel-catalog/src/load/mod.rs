@@ -5,10 +5,12 @@ mod discover;
 mod files;
 mod folder;
 mod loaded;
+mod options;
 mod registry_file;
 
 pub use check_set::check_set;
 pub use discover::{Discovery, discover, discover_builtin};
 pub use folder::{load_folder, load_tree};
-pub use loaded::{Keep, Loaded, Location};
+pub use loaded::{Loaded, Location};
+pub use options::{Keep, LoadOptions};
 pub use registry_file::load_registry_file;

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::files::read_text;
 use super::folder::sort_and_cap;
-use super::loaded::{Keep, Loaded, Location};
+use super::loaded::{Loaded, Location};
+use super::options::Keep;
 use crate::client::ClientFindings;
 use crate::document::{Budget, Document, YamlErrorKind, parse_json, parse_yaml_documents};
 use crate::read::{Parts, Reader, Standing, assemble, read_manifest};
@@ -37,6 +38,9 @@ pub fn load_registry_file(path: &Utf8Path, keep: Keep) -> Vec<Loaded> {
                     vec![String::new()]
                 }
             };
+            if pointers.len() > REGISTRY_FILE_SKILLS_MAX {
+                findings.push(too_many(path, pointers.len()));
+            }
             for pointer in pointers.iter().take(REGISTRY_FILE_SKILLS_MAX) {
                 entries.push(load_entry(path, document, pointer, entries.len(), keep));
             }
@@ -45,11 +49,36 @@ pub fn load_registry_file(path: &Utf8Path, keep: Keep) -> Vec<Loaded> {
             findings.extend(reader.findings);
         }
     }
+    if entries.is_empty() && findings.is_empty() {
+        findings.push(no_skill(path));
+    }
     if !findings.is_empty() {
+        sort_and_cap(&mut findings, path);
         let entry = entries.len();
-        entries.push(Loaded { findings, ..empty(path, entry) });
+        let clients = (keep == Keep::Everything).then(|| ClientFindings::of_registry_file(path));
+        entries.push(Loaded { findings, clients, ..empty(path, entry) });
     }
     entries
+}
+
+fn no_skill(path: &Utf8Path) -> Finding {
+    Finding {
+        code: Code::MissingFile,
+        message: "the file defines no skill".to_owned(),
+        path: path.to_owned(),
+        position: Some(Position::START),
+        hint: None,
+    }
+}
+
+fn too_many(path: &Utf8Path, count: usize) -> Finding {
+    Finding {
+        code: Code::FieldOutOfRange,
+        message: format!("the file defines {count} skills, at most {REGISTRY_FILE_SKILLS_MAX} are allowed"),
+        path: path.to_owned(),
+        position: Some(Position::START),
+        hint: Some("split it into several files".to_owned()),
+    }
 }
 
 fn documents<'t>(path: &Utf8Path, text: &'t str, findings: &mut Vec<Finding>) -> Vec<Document<'t>> {
@@ -74,17 +103,6 @@ fn documents<'t>(path: &Utf8Path, text: &'t str, findings: &mut Vec<Finding>) ->
             }
         };
         report(code, error.position, error.kind.to_string());
-    }
-    if nodes.is_empty() && findings.is_empty() {
-        let message = "the file defines no skill".to_owned();
-        let position = Some(Position::START);
-        findings.push(Finding {
-            code: Code::MissingFile,
-            message,
-            path: path.to_owned(),
-            position,
-            hint: None,
-        });
     }
     nodes.into_iter().map(|node| Document::from_yaml(node, 0)).collect()
 }
@@ -114,15 +132,5 @@ fn load_entry(path: &Utf8Path, document: &Document<'_>, pointer: &str, entry: us
 }
 
 fn empty(path: &Utf8Path, entry: usize) -> Loaded {
-    Loaded {
-        location: Location::RegistryFile { path: path.to_owned(), entry },
-        skill: None,
-        instructions: None,
-        files: Vec::new(),
-        config_schema: None,
-        config: None,
-        findings: Vec::new(),
-        clients: None,
-        places: None,
-    }
+    Loaded::nothing(Location::RegistryFile { path: path.to_owned(), entry })
 }

@@ -13,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
 use super::draft::{At, DeclaredScript, Draft};
-use super::scripts::FileFact;
+use crate::source::FileEntry;
 
 /// What a skill is made of.
 pub(crate) struct Parts<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) manifest: Option<(Draft, &'a Utf8Path)>,
     /// The instructions, for a description when there is none.
     pub(crate) instructions: &'a str,
-    pub(crate) files: &'a [FileFact],
+    pub(crate) files: &'a [FileEntry],
     /// Links that lead out of the folder.
     pub(crate) escaping: &'a [Utf8PathBuf],
 }
@@ -131,7 +131,11 @@ fn check_name(
             let chars = text.chars().count();
             if !(NAME_CHARS_USUAL_MIN..=NAME_CHARS_USUAL_MAX).contains(&chars) {
                 let usual = format!("{NAME_CHARS_USUAL_MIN} to {NAME_CHARS_USUAL_MAX}");
-                report(Code::NameLength, format!("`{text}` has {chars} characters, {usual} are usual"), None);
+                report(
+                    Code::NameLength,
+                    format!("`{text}` is {chars} long, {usual} characters are usual"),
+                    None,
+                );
             }
         }
         Err(error) => {
@@ -144,10 +148,12 @@ fn check_name(
     if let Some(word) = ["anthropic", "claude"].into_iter().find(|word| lower.contains(word)) {
         report(Code::NameReserved, format!("`{text}` holds the reserved word `{word}`"), None);
     }
-    if let Some(folder) = folder.filter(|folder| !conflicting && !folder.nfkc().eq(text.nfkc())) {
-        let hint = format!(
-            "rename the folder or the skill; `artel skill validate --fix` renames the folder to `{text}`"
-        );
+    if let Some(folder) = folder.filter(|folder| !conflicting && !is_same_name(folder, text)) {
+        let hint = match SkillName::slug(text) {
+            Some(slug) if slug.as_str() == folder => format!("call the skill `{slug}`, like its folder"),
+            Some(slug) => format!("rename the folder to `{slug}`, or call the skill `{folder}`"),
+            None => format!("call the skill `{folder}`"),
+        };
         report(
             Code::NameMismatch,
             format!("the skill is called `{text}`, its folder `{folder}`"),
@@ -155,6 +161,11 @@ fn check_name(
         );
     }
     parsed.ok().or_else(|| SkillName::slug(text)).or_else(from_folder)
+}
+
+/// Compares names as the open format does: look-alikes that Unicode calls compatible are the same.
+fn is_same_name(one: &str, other: &str) -> bool {
+    one == other || one.nfkc().eq(other.nfkc())
 }
 
 fn report_conflicts(
@@ -206,7 +217,7 @@ fn report_conflicts(
 /// Declared scripts first, then every other file directly in `scripts/`, by path.
 fn gather_scripts(
     declared: &[DeclaredScript],
-    files: &[FileFact],
+    files: &[FileEntry],
     escaping: &[Utf8PathBuf],
     path: Option<&Utf8Path>,
     findings: &mut Vec<Finding>,

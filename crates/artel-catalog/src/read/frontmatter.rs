@@ -117,14 +117,14 @@ fn words(value: &Value) -> Vec<String> {
 }
 
 fn metadata_version(reader: &mut Reader<'_>) -> Option<At<Version>> {
-    reader.document.value.pointer("/metadata/version")?;
+    reader.document.value.get("metadata")?.get("version")?;
     written_version(reader, "/metadata/version")
 }
 
 /// Reads a version as it was written: `1.10` without quotes is not the number 1.1.
 fn written_version(reader: &mut Reader<'_>, pointer: &str) -> Option<At<Version>> {
-    let text = reader.document.scalar(pointer)?.to_owned();
-    match WrittenVersion::parse(&text) {
+    let text = reader.document.scalar(pointer)?;
+    match WrittenVersion::parse(text) {
         Some(version) => {
             let position = reader.document.position(pointer, Part::Value);
             Some(At { value: version.into_version(), position })
@@ -246,10 +246,10 @@ impl<'a> Reader<'a> {
 
     /// Returns a text that may not be blank.
     pub(super) fn required_text(&mut self, field: &Field<'a>) -> Option<&'a str> {
-        let written = self.document.scalar(&field.pointer);
+        let is_written = || self.document.scalar(&field.pointer).is_some_and(|text| !text.is_empty());
         match field.value {
             Value::String(text) if !text.trim().is_empty() => Some(text),
-            Value::Null if written.is_some_and(|text| !text.is_empty()) => {
+            Value::Null if is_written() => {
                 self.wrong_type(field, "a text");
                 None
             }

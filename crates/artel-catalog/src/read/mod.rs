@@ -18,4 +18,3 @@ pub(crate) use frontmatter::{SplitError, has_markup, read_frontmatter, split};
 pub(crate) use manifest::{Standing, read_manifest};
 pub(crate) use reader::Reader;
 pub(crate) use repair::repair;
-pub(crate) use scripts::FileFact;

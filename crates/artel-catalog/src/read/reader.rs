@@ -1,7 +1,9 @@
 //! Typed access to the fields of a document: what does not fit is reported with its place and left out.
 
+use std::borrow::Cow;
+
 use artel_model::diagnostic::{Code, Finding, Position};
-use artel_model::limit::LIST_ITEMS_MAX;
+use artel_model::limit::{DIAGNOSTICS_PER_SKILL_MAX, LIST_ITEMS_MAX};
 use artel_model::schema::push_pointer;
 use camino::Utf8Path;
 use serde_json::{Map, Value};
@@ -19,7 +21,7 @@ pub(crate) struct Reader<'a> {
 /// The fields of one object, each taken at most once; what nobody takes is unknown.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
-    entries: Vec<(String, Field<'a>)>,
+    entries: Vec<(Cow<'a, str>, Field<'a>)>,
 }
 
 /// One value and where it stands.
@@ -54,7 +56,16 @@ impl<'a> Reader<'a> {
         message: String,
         hint: Option<&str>,
     ) {
-        self.report_at(code, self.document.position(pointer, part), message, hint);
+        self.report_at(code, self.place_of(pointer, part), message, hint);
+    }
+
+    /// Looks a place up. Where there is more to say than anybody is shown, that would only take time, so the rest is
+    /// put behind everything that has a place.
+    fn place_of(&self, pointer: &str, part: Part) -> Position {
+        if self.findings.len() > DIAGNOSTICS_PER_SKILL_MAX {
+            return Position { line: u32::MAX, column: u32::MAX };
+        }
+        self.document.position(pointer, part)
     }
 
     /// Reports something at a known place.
@@ -84,30 +95,34 @@ impl<'a> Reader<'a> {
         pointer: &str,
         spelling: Spelling,
     ) -> Fields<'a> {
-        let mut entries: Vec<(String, Field<'a>)> = Vec::with_capacity(object.len());
+        let mut entries: Vec<(Cow<'a, str>, Field<'a>)> = Vec::with_capacity(object.len());
         for (key, value) in object.iter().filter(|(key, _)| !key.starts_with('$')) {
-            let mut at = pointer.to_owned();
+            let mut at = String::with_capacity(pointer.len() + "/".len() + key.len());
+            at.push_str(pointer);
             push_pointer(&mut at, key);
             let name = match spelling {
-                Spelling::Exact => key.clone(),
-                Spelling::SnakeOrCamel => snake(key),
+                Spelling::Exact => Cow::Borrowed(key.as_str()),
+                Spelling::SnakeOrCamel => Cow::Owned(snake(key)),
             };
             entries.push((name, Field { key, pointer: at, value }));
         }
-        self.fold_spellings(&mut entries);
+        match spelling {
+            Spelling::Exact => {}
+            Spelling::SnakeOrCamel => self.fold_spellings(&mut entries),
+        }
         Fields { entries }
     }
 
     /// Of one field in two spellings the later one in the text is reported, and the plain one is kept.
-    fn fold_spellings(&mut self, entries: &mut Vec<(String, Field<'a>)>) {
+    fn fold_spellings(&mut self, entries: &mut Vec<(Cow<'a, str>, Field<'a>)>) {
         entries.sort_by(|(a, left), (b, right)| {
             a.cmp(b).then(right.key.contains('_').cmp(&left.key.contains('_')))
         });
-        let mut kept: Vec<(String, Field<'a>)> = Vec::with_capacity(entries.len());
+        let mut kept: Vec<(Cow<'a, str>, Field<'a>)> = Vec::with_capacity(entries.len());
         for (name, field) in entries.drain(..) {
             match kept.last() {
                 Some((previous, first)) if *previous == name => {
-                    let place = |field: &Field<'_>| self.document.position(&field.pointer, Part::Key);
+                    let place = |field: &Field<'_>| self.place_of(&field.pointer, Part::Key);
                     let later = if place(&field) > place(first) { &field } else { first };
                     let (pointer, key) = (later.pointer.clone(), later.key);
                     let message = format!("`{key}` is another spelling of a field that stands here already");

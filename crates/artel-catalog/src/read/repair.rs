@@ -41,8 +41,10 @@ fn suspicious_value(line: &str) -> Option<(usize, &str)> {
     if !is_key || !rest.starts_with([' ', '\t']) {
         return None;
     }
-    let value = rest.trim();
-    let start = key_end + 1 + (rest.len() - rest.trim_start().len());
+    // Spaces of other scripts are part of the text.
+    let blanks = [' ', '\t', '\r', '\n'];
+    let value = rest.trim_matches(blanks);
+    let start = key_end + 1 + (rest.len() - rest.trim_start_matches(blanks).len());
     let is_suspicious = value.contains(": ") || value.ends_with(':') || value.starts_with(SPECIAL_STARTS);
     let is_quoted_or_block = value.starts_with(['"', '\'', '|', '>']);
     (is_suspicious && !is_quoted_or_block).then_some((start, value))
@@ -67,6 +69,7 @@ mod tests {
         check("name: a\ndescription: Use when: x\n", Some("name: a\ndescription: \"Use when: x\"\n"));
         check("description: @here\n", Some("description: \"@here\"\n"));
         check("description: say \"a: b\"\r\n", Some("description: \"say \\\"a: b\\\"\"\r\n"));
+        check("description: \u{85}a: b\n", Some("description: \"\u{85}a: b\"\n"));
         check("description: fine\nmetadata:\n  a: b: c\n", None);
         check("description: \"a: b\"\n", None);
         check("description: >\n  a: b\n", None);

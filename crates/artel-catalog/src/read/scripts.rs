@@ -11,13 +11,6 @@ use super::interface::read_schema;
 use super::reader::{Field, Reader, Spelling};
 use crate::document::Part;
 
-/// A file of a skill's folder, as far as reading the skill is concerned.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct FileFact {
-    pub(crate) path: Utf8PathBuf,
-    pub(crate) is_executable: bool,
-}
-
 /// Reads the declared scripts.
 pub(super) fn read_scripts<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> Vec<DeclaredScript> {
     let mut scripts: Vec<DeclaredScript> = Vec::new();

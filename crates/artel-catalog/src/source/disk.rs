@@ -14,15 +14,39 @@ use super::tree::{FileEntry, FileTree, Listing, ReadError};
 #[derive(Clone, Debug)]
 pub struct DiskTree {
     root: Utf8PathBuf,
+    limits: FolderLimits,
+}
+
+/// How large a skill's folder may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FolderLimits {
+    /// Files.
+    pub files_max: usize,
+    /// Bytes of all files together.
+    pub bytes_max: u64,
+}
+
+impl Default for FolderLimits {
+    fn default() -> Self {
+        Self { files_max: SKILL_FILES_MAX, bytes_max: SKILL_BYTES_MAX }
+    }
 }
 
 /// Folders that are not part of a skill's content: its private data, and what tools leave behind.
 const LEFT_OUT: &[&str] = &["data", ".git", "__pycache__"];
 
+/// Links and folders in one skill.
+const OTHERS_MAX: usize = 10 * SKILL_FILES_MAX;
+
 impl DiskTree {
     /// Makes a tree of the folder at `root`.
     pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self::with_limits(root, FolderLimits::default())
+    }
+
+    /// Makes a tree of the folder at `root` that may be as large as `limits` say.
+    pub fn with_limits(root: impl Into<Utf8PathBuf>, limits: FolderLimits) -> Self {
+        Self { root: root.into(), limits }
     }
 
     /// Says whether a folder holds a skill, going by the names of its files.
@@ -31,13 +55,27 @@ impl DiskTree {
     }
 }
 
+impl DiskTree {
+    /// Returns the listing of a folder whose own entries have been read already.
+    pub(crate) fn listing_of(&self, entries: std::io::Result<Vec<FolderEntry>>) -> Listing {
+        let mut walk = Walk {
+            root: &self.root,
+            limits: self.limits,
+            canonical: None,
+            listing: Listing::default(),
+            bytes: 0,
+            others: 0,
+            full: false,
+        };
+        walk.folder(Utf8Path::new(""), entries, 0);
+        walk.listing.files.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
+        walk.listing
+    }
+}
+
 impl FileTree for DiskTree {
     fn listing(&self) -> Listing {
-        let mut walk =
-            Walk { root: &self.root, canonical: None, listing: Listing::default(), bytes: 0, full: false };
-        walk.folder(Utf8Path::new(""), 0);
-        walk.listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-        walk.listing
+        self.listing_of(read_folder(&self.root))
     }
 
     fn read(&self, path: &Utf8Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
@@ -71,29 +109,68 @@ pub(crate) fn read_file(path: &Utf8Path, bytes_max: u64) -> Result<Vec<u8>, Read
     if metadata.len() > bytes_max {
         return Err(ReadError::TooLarge { path: path.to_owned(), bytes_max });
     }
+    // What is appended while it is read is not part of it: one call is enough for most files.
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    // The file may grow while it is read.
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(ReadError::TooLarge { path: path.to_owned(), bytes_max });
-    }
+    file.take(metadata.len()).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
+}
+
+/// An entry of a folder.
+pub(crate) struct FolderEntry {
+    entry: std::fs::DirEntry,
+    pub(crate) kind: FolderEntryKind,
+}
+
+/// What an entry of a folder is, links not followed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FolderEntryKind {
+    Folder,
+    Link,
+    /// A file, or something that only looks like one.
+    File,
+}
+
+impl FolderEntry {
+    /// Returns the entry's name if it is UTF-8.
+    pub(crate) fn file_name(&self) -> Option<String> {
+        self.entry.file_name().into_string().ok()
+    }
+}
+
+/// Reads the entries of a folder, in no order.
+pub(crate) fn read_folder(path: &Utf8Path) -> std::io::Result<Vec<FolderEntry>> {
+    std::fs::read_dir(path)?
+        .map(|entry| {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let kind = if kind.is_dir() {
+                FolderEntryKind::Folder
+            } else if kind.is_symlink() {
+                FolderEntryKind::Link
+            } else {
+                FolderEntryKind::File
+            };
+            Ok(FolderEntry { entry, kind })
+        })
+        .collect()
 }
 
 struct Walk<'a> {
     root: &'a Utf8Path,
+    limits: FolderLimits,
     /// The folder's real path, looked up when the first link asks for it.
     canonical: Option<std::path::PathBuf>,
     listing: Listing,
     bytes: u64,
+    /// How many links and folders there were, and files that are none.
+    others: usize,
     /// A limit was reached: nothing more is taken in.
     full: bool,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, inside: &Utf8Path, depth: usize) {
-        let here = if inside.as_str().is_empty() { self.root.to_owned() } else { self.root.join(inside) };
-        let entries = match here.read_dir_utf8() {
+    fn folder(&mut self, inside: &Utf8Path, entries: std::io::Result<Vec<FolderEntry>>, depth: usize) {
+        let entries = match entries {
             Ok(entries) => entries,
             Err(source) => {
                 return self.report(Code::Unreadable, inside, format!("cannot read the folder: {source}"));
@@ -101,33 +178,27 @@ impl Walk<'_> {
         };
         let mut folders = Vec::new();
         for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(source) if source.kind() == ErrorKind::InvalidData => {
-                    self.report(Code::PathNotUtf8, inside, "a file's name is not UTF-8".to_owned());
-                    continue;
-                }
-                Err(source) => {
-                    return self.report(
-                        Code::Unreadable,
-                        inside,
-                        format!("cannot read the folder: {source}"),
-                    );
-                }
+            let Some(name) = entry.file_name() else {
+                self.report(Code::PathNotUtf8, inside, "a file's name is not UTF-8".to_owned());
+                continue;
             };
-            let path = inside.join(entry.file_name());
-            match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => self.link(path),
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(_) => match entry.metadata() {
+            let path = inside.join(name);
+            if entry.kind != FolderEntryKind::File && self.has_too_many_others() {
+                return;
+            }
+            match entry.kind {
+                FolderEntryKind::Link => self.link(path),
+                FolderEntryKind::Folder if depth == 0 && DiskTree::is_skill_file(path.as_str()) => {
+                    let message = "this is a folder, not a file; it is not read".to_owned();
+                    self.report(Code::SpecialFile, &path, message);
+                }
+                FolderEntryKind::Folder => folders.push(path),
+                FolderEntryKind::File => match entry.entry.metadata() {
                     Ok(metadata) => self.file(path, &metadata, false),
                     Err(source) => {
                         self.report(Code::Unreadable, &path, format!("cannot read the file: {source}"))
                     }
                 },
-                Err(source) => {
-                    self.report(Code::Unreadable, &path, format!("cannot read the file: {source}"))
-                }
             }
             if self.full {
                 return;
@@ -142,46 +213,57 @@ impl Walk<'_> {
     fn subfolder(&mut self, path: Utf8PathBuf, depth: usize) {
         let name = path.file_name().unwrap_or_default();
         let is_left_out = LEFT_OUT.contains(&name) && (name != "data" || depth == 0);
-        if self.full || is_left_out || self.holds_a_skill(&path) {
+        if self.full || is_left_out {
             return;
         }
-        if depth + 1 >= SKILL_DEPTH_MAX {
+        if depth >= SKILL_DEPTH_MAX {
             let message = format!(
                 "folders are nested deeper than {SKILL_DEPTH_MAX} levels; what lies deeper is left out"
             );
             return self.report(Code::FolderTooDeep, &path, message);
         }
-        self.folder(&path, depth + 1);
+        let entries = read_folder(&self.root.join(&path));
+        // A skill inside a skill is a skill of its own, and owns its files.
+        let is_main = |entry: &FolderEntry| {
+            entry.kind != FolderEntryKind::Folder
+                && entry.file_name().is_some_and(|name| DiskTree::is_skill_file(&name))
+        };
+        if !entries.as_ref().is_ok_and(|entries| entries.iter().any(is_main)) {
+            self.folder(&path, entries, depth + 1);
+        }
     }
 
-    /// A skill inside a skill is a skill of its own, and owns its files.
-    fn holds_a_skill(&self, path: &Utf8Path) -> bool {
-        let folder = self.root.join(path);
-        ["SKILL.md", "skill.json", "skill.yaml"].iter().any(|name| folder.join(name).is_file())
+    /// Counts what is no file, since it takes time to look at, too.
+    fn has_too_many_others(&mut self) -> bool {
+        self.others += 1;
+        self.full = self.others > OTHERS_MAX;
+        if self.full {
+            let message = format!("a skill may have at most {OTHERS_MAX} links and folders");
+            self.report(Code::TooManyFiles, Utf8Path::new(""), message);
+        }
+        self.full
     }
 
     fn file(&mut self, path: Utf8PathBuf, metadata: &Metadata, is_link: bool) {
         if !metadata.is_file() {
-            let is_main = path.parent() == Some(Utf8Path::new("")) && DiskTree::is_skill_file(path.as_str());
-            if !is_main {
-                self.report(Code::SpecialFile, &path, "this is not a plain file; it is left out".to_owned());
-                return;
-            }
+            let message = "this is not a plain file; it is not opened".to_owned();
+            return self.report(Code::SpecialFile, &path, message);
         }
-        if self.listing.files.len() >= SKILL_FILES_MAX {
-            let message = format!("a skill may have at most {SKILL_FILES_MAX} files");
+        if self.listing.files.len() >= self.limits.files_max {
+            let message = format!("a skill may have at most {} files", self.limits.files_max);
             self.full = true;
             return self.report(Code::TooManyFiles, Utf8Path::new(""), message);
         }
-        self.bytes += metadata.len();
+        self.bytes = self.bytes.saturating_add(metadata.len());
         // A single document that is too large is reported as such; the folder's limit is for everything else.
-        if self.bytes > SKILL_BYTES_MAX && !DiskTree::is_skill_file(path.as_str()) {
-            let message = format!("the files of a skill may have at most {} MiB", SKILL_BYTES_MAX >> 20);
+        if self.bytes > self.limits.bytes_max && !DiskTree::is_skill_file(path.as_str()) {
+            let message = format!("the files of a skill may have at most {} bytes", self.limits.bytes_max);
             self.full = true;
             return self.report(Code::FolderTooLarge, Utf8Path::new(""), message);
         }
         let is_executable = metadata.permissions().mode() & 0o111 != 0;
-        self.listing.files.push(FileEntry { path, size: metadata.len(), is_executable, is_link });
+        let modified = metadata.modified().ok();
+        self.listing.files.push(FileEntry { path, size: metadata.len(), is_executable, modified, is_link });
     }
 
     fn link(&mut self, path: Utf8PathBuf) {
@@ -199,7 +281,10 @@ impl Walk<'_> {
         if !self.canonical.as_ref().is_some_and(|root| target.starts_with(root)) {
             let message = "the link leads out of the skill's folder; it is not followed".to_owned();
             self.report(Code::SymlinkEscapes, &path, message);
-            self.listing.escaping.push(path);
+            // Clients that follow it are judged by what it leads to; opening a device could do something.
+            if full.is_file() {
+                self.listing.escaping.push(path);
+            }
             return;
         }
         // A link to a folder inside would show the same files twice, or run in circles.

@@ -38,6 +38,7 @@ impl EmbeddedTree {
                 size: file.contents().len() as u64,
                 // The binary keeps no permissions; what starts with an interpreter is meant to run.
                 is_executable: file.contents().starts_with(b"#!"),
+                modified: None,
                 is_link: false,
             });
         }
@@ -54,7 +55,7 @@ impl FileTree for EmbeddedTree {
     fn listing(&self) -> Listing {
         let mut files = Vec::new();
         self.collect(self.root, &mut files);
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
         Listing { files, ..Listing::default() }
     }
 

@@ -33,6 +33,9 @@ pub struct FileEntry {
     pub size: u64,
     /// Whether it may be executed.
     pub is_executable: bool,
+    /// When it was last changed; nothing for what is inside the binary.
+    #[serde(skip)]
+    pub modified: Option<std::time::SystemTime>,
     /// Whether it is reached through a link.
     #[serde(skip)]
     pub is_link: bool,

@@ -3,5 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
 
 mod fixtures;
+mod fuzz;
+mod hostile;
+mod hostile_texts;
 mod mutate;
+mod place;
 mod reference;
+mod same;

@@ -74,6 +74,7 @@ fn verdicts_are_those_of_the_reference_validator() {
 }
 
 /// Says where our verdict differs from the reference validator's. Our strict profile may refuse more, but not less.
+#[expect(clippy::print_stdout, reason = "who reads the output of the test should know what was passed over")]
 fn difference(folder: &Utf8Path, verdict: &str) -> String {
     let loaded = load_folder(folder, Keep::Everything);
     let reference_accepts = verdict == "ok";

@@ -48,7 +48,7 @@ impl FromStr for ToolCall {
     fn from_str(text: &str) -> Result<Self, ToolCallError> {
         let (name, argument) = split_argument(text.trim())?;
         check_name(name, is_name_character)?;
-        Ok(Self { name: name.to_owned(), argument: argument.map(str::to_owned) })
+        Ok(Self { name: name.to_owned(), argument: argument.map(|text| text.trim().to_owned()) })
     }
 }
 

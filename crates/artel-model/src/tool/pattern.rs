@@ -157,10 +157,14 @@ impl FromStr for ToolPattern {
         if text.matches('*').count() > TOOL_STARS_MAX {
             return Err(ToolPatternError::Stars);
         }
-        let argument = match argument {
+        // Folded and trimmed first, so that a pattern means the same after it was written and read again.
+        let argument = argument.map(|text| Glob::new(text.trim()));
+        let argument = match argument.as_ref().map(Glob::as_str) {
             None | Some("*" | ":*") => Argument::Any,
-            Some(text) => match text.strip_suffix(":*") {
-                Some(prefix) if !prefix.contains('*') => Argument::Prefix(prefix.to_owned()),
+            Some(text) => match text.strip_suffix(":*").map(str::trim_end) {
+                Some(prefix) if !prefix.contains('*') && !prefix.is_empty() => {
+                    Argument::Prefix(prefix.to_owned())
+                }
                 Some(_) | None => Argument::Whole(Glob::new(text)),
             },
         };
@@ -220,6 +224,7 @@ mod tests {
         check("Bash(rm:*)", "Bash(echo $(rm x))", false, true);
         check("Bash(npm run *)", "Bash(npm run build)", true, true);
         check("Bash(a;b)", "Bash(a;b)", true, true);
+        check("Bash( rm :**)", "Bash( rm x)", true, true);
     }
 
     #[test]

@@ -110,11 +110,11 @@ fn print(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value
     }
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Faint]);
     for field in schema.fields() {
-        let value = match shown(&field.name, field.sensitive) {
-            Value::Null => {
-                field.default.as_ref().map_or("(not set)".to_owned(), |value| format!("{value} (default)"))
-            }
-            value => value.to_string(),
+        let value = shown(&field.name, field.sensitive);
+        let value = match &field.default {
+            _ if !value.is_null() => value.to_string(),
+            Some(default) => format!("{default} (default)"),
+            None => "(not set)".to_owned(),
         };
         let required = if field.required { ", required" } else { "" };
         let about = field.description.as_deref().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What every command needs: the configuration, the output, and the catalog.
 
-use artel_catalog::{Catalog, CatalogRequest, Keep, Loaded, Switches};
+use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions, Loaded, Switches};
 use artel_model::name::SkillName;
 use artel_model::registry::LookupError;
 use artel_model::version::Version;
@@ -22,7 +22,7 @@ impl Context<'_> {
         let switches = self.switches()?;
         Ok(Catalog::load(&CatalogRequest {
             roots: self.config.skills_dirs.value.clone(),
-            keep,
+            options: LoadOptions { keep, ..self.config.limits.value },
             disabled: switches.disabled,
             chosen: switches.chosen.into_iter().collect(),
         }))

@@ -73,6 +73,12 @@ fn settings(context: Context<'_>) -> Vec<(&'static str, String, String)> {
         row("data", &config.data, ToString::to_string),
         row("max_skill_summaries_in_prompt", &config.prompt_skills_max, cap),
         row("skill_env", &config.skill_env, |names| join(names)),
+        row("limits", &config.limits, |limits| {
+            format!(
+                "skill_files={} skill_bytes={} discovery_folders={} discovery_depth={}",
+                limits.folder.files_max, limits.folder.bytes_max, limits.folders_max, limits.depth_max
+            )
+        }),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! `artel skill export`.
 
-use artel_catalog::{ExportError, ExportTarget, Keep, Loaded, export};
+use artel_catalog::{ExportError, ExportScope, ExportTarget, Keep, Loaded, export};
 
 use super::context::{Context, find};
 use crate::cli::ExportArgs;
@@ -13,8 +13,9 @@ pub(crate) fn run(context: Context<'_>, args: &ExportArgs) -> Result<(), Failure
     } else {
         args.names.iter().map(|name| find(&catalog, name, None)).collect::<Result<_, _>>()?
     };
+    let scope = if args.names.is_empty() { ExportScope::All } else { ExportScope::Some };
     let target = args.client.unwrap_or(ExportTarget::Plain);
-    let report = export(&entries, &args.dir, target).map_err(|error| match error {
+    let report = export(&entries, &args.dir, target, scope).map_err(|error| match error {
         ExportError::Occupied(_) => Failure::failed(chain(&error)),
         ExportError::Read { .. } | ExportError::Write { .. } => Failure::unavailable(&error),
     })?;
@@ -27,6 +28,7 @@ pub(crate) fn run(context: Context<'_>, args: &ExportArgs) -> Result<(), Failure
     }
     let (written, removed) = (report.written.len(), report.removed.len());
     let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
-    context.output.talk(&format!("{written} skills written{gone}"));
+    let plural = if written == 1 { "" } else { "s" };
+    context.output.talk(&format!("{written} skill{plural} written{gone}"));
     Ok(())
 }

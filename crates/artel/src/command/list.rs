@@ -1,6 +1,8 @@
 //! `artel skill list`.
 
 use artel_catalog::{Catalog, Keep, Loaded, Watcher, main_file, one_line};
+use artel_model::name::SkillName;
+use artel_model::registry::REGISTRY_ID;
 use serde_json::{Value, json};
 
 use super::context::Context;
@@ -9,8 +11,10 @@ use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
 pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
-    print(context, args)?;
+    let catalog = print(context, args)?;
     if !args.watch {
+        // The process ends here: to give the memory of many skills back piece by piece would only take time.
+        std::mem::forget(catalog);
         return Ok(());
     }
     let watcher =
@@ -22,8 +26,12 @@ pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> 
     }
 }
 
-fn print(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
+fn print(context: Context<'_>, args: &ListArgs) -> Result<Catalog, Failure> {
     let catalog = context.catalog(Keep::Descriptions)?;
+    if args.graph {
+        print_graph(context, &catalog);
+        return Ok(catalog);
+    }
     let has_tags = |entry: &&Loaded| {
         let tags = entry.skill.as_ref().map(|skill| skill.about.tags.as_slice()).unwrap_or_default();
         args.tag.iter().all(|tag| tags.contains(tag))
@@ -39,7 +47,21 @@ fn print(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
         context.output.talk(&what);
     }
     context.talk_about(&catalog);
-    Ok(())
+    Ok(catalog)
+}
+
+fn print_graph(context: Context<'_>, catalog: &Catalog) {
+    let graph = catalog.registry().dependency_graph();
+    if context.output.json {
+        context.output.document(&json!({"registry_id": REGISTRY_ID, "dependency_graph": graph}));
+        return;
+    }
+    let mut table = Table::new(&[Tone::Strong, Tone::Plain]);
+    for (name, needs) in graph.into_iter().filter(|(_, needs)| !needs.is_empty()) {
+        let needs: Vec<&str> = needs.into_iter().map(SkillName::as_str).collect();
+        table.row([name.to_string(), format!("\u{2192} {}", needs.join(", "))]);
+    }
+    context.output.data(&table.render(context.output));
 }
 
 fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded]) -> String {
@@ -48,7 +70,7 @@ fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded]) -> String
         let description = one_line(&skill.description);
         let description =
             if catalog.is_enabled(&skill.name) { description } else { format!("(disabled) {description}") };
-        table.row([skill.name.to_string(), skill.version.to_string(), description]);
+        table.row([skill.name.as_str().to_owned(), skill.version.to_string(), description]);
     }
     table.render(context.output)
 }

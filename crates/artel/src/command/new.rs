@@ -8,20 +8,21 @@ use crate::cli::NewArgs;
 use crate::failure::Failure;
 
 pub(crate) fn run(context: Context<'_>, args: &NewArgs) -> Result<(), Failure> {
-    let files = scaffold(&args.parent, &args.name, args.template).map_err(|error| match error {
+    // Paths are shown as a person would type them.
+    let parent = args.parent.strip_prefix(".").unwrap_or(&args.parent);
+    let files = scaffold(parent, &args.name, args.template).map_err(|error| match error {
         ScaffoldError::Exists(_) => {
             Failure::failed(error.to_string()).hint("choose another name, or remove it first")
         }
         ScaffoldError::Write { .. } => Failure::unavailable(&error),
     })?;
-    let folder = args.parent.join(args.name.as_str());
-    let folder = folder.strip_prefix(".").unwrap_or(&folder);
+    let folder = parent.join(args.name.as_str());
     if context.output.json {
         context.output.document(&json!({"name": args.name, "folder": folder, "files": files}));
         return Ok(());
     }
     for file in &files {
-        context.output.line(file.strip_prefix(".").unwrap_or(file).as_str());
+        context.output.line(file.as_str());
     }
     context.output.talk(&format!("\nNext: edit {folder}/SKILL.md, then `artel skill validate {folder}`."));
     Ok(())

@@ -1,5 +1,7 @@
 //! `artel skill show`.
 
+use std::time::SystemTime;
+
 use artel_catalog::{Catalog, FileTree, Keep, Listing, Loaded, content_hash, main_file, read_config};
 use artel_model::health::Health;
 use artel_model::limit::SKILL_BYTES_MAX;
@@ -64,7 +66,7 @@ fn settings(context: Context<'_>, entry: &Loaded) -> Result<Option<Value>, Failu
         read_config(entry, &context.config.data.value).map_err(|error| Failure::unavailable(&error))?;
     let Some(schema) = &entry.config_schema else {
         let config = EffectiveConfig::unchecked(stored).masked();
-        return Ok((!config.is_empty()).then(|| Value::Object(config)));
+        return Ok((!config.is_empty()).then_some(Value::Object(config)));
     };
     let allowed = EnvAllowList::new(&context.config.skill_env.value);
     let variable = |name: &str| context.config.environment.get(name).map(str::to_owned);
@@ -96,6 +98,12 @@ fn document(
     document["health"] = json!(Health::NEW);
     document["content_hash"] = json!(hash(entry));
     document["files"] = json!(entry.files);
+    document["directory"] = json!(entry.location.path());
+    document["config_schema"] =
+        json!(entry.config_schema.as_ref().map(artel_model::setting::ConfigSchema::document));
+    let (created_at, updated_at) = times(entry);
+    document["created_at"] = json!(created_at);
+    document["updated_at"] = json!(updated_at);
     document["execution_order"] = match chain(catalog, skill) {
         Ok(order) => json!(order),
         Err(problem) => json!({"problem": problem}),
@@ -105,6 +113,15 @@ fn document(
     }
     document["instructions"] = json!(entry.instructions.as_deref());
     Ok(document)
+}
+
+/// When the oldest and the newest file of a skill were changed.
+fn times(entry: &Loaded) -> (Option<String>, Option<String>) {
+    let times = || entry.files.iter().filter_map(|file| file.modified);
+    let text = |time: SystemTime| {
+        jiff::Timestamp::try_from(time).ok().map(|time| time.strftime("%FT%TZ").to_string())
+    };
+    (times().min().and_then(text), times().max().and_then(text))
 }
 
 fn hash(entry: &Loaded) -> Option<String> {
@@ -131,6 +148,7 @@ fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) 
     fact("state", format!("{state}, {}", Health::NEW.as_str()));
     fact("location", main_file(entry));
     fact("content", hash(entry).unwrap_or_default());
+    fact("changed", times(entry).1.unwrap_or_default());
     fact("tags", skill.about.tags.join(", "));
     fact("author", skill.about.author.clone().unwrap_or_default());
     fact("license", skill.about.license.clone().unwrap_or_default());

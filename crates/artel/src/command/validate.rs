@@ -6,7 +6,7 @@ use artel_catalog::{
     Keep, Loaded, Profile, Watcher, apply_fixes, check_set, discover, load_folder, load_registry_file,
     plan_fixes,
 };
-use artel_model::diagnostic::{Diagnostic, Finding, Severity};
+use artel_model::diagnostic::{Code, Diagnostic, Finding, Severity};
 use artel_model::skill::Skill;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
@@ -20,8 +20,7 @@ pub(crate) fn run(context: Context<'_>, args: &ValidateArgs) -> Result<(), Failu
     let mut paths = args.paths.clone();
     for path in &paths {
         if path.symlink_metadata().is_err() {
-            let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Failure::unavailable(&error).hint(format!("there is nothing at `{path}`")));
+            return Err(Failure::missing(format!("there is nothing at `{path}`")));
         }
     }
     if args.fix {
@@ -49,7 +48,7 @@ fn print(context: Context<'_>, args: &ValidateArgs, paths: &[Utf8PathBuf]) -> Re
         print_json(context, args.profile, &graded, &search, counts);
     } else {
         print_text(context, &graded, &search);
-        context.output.talk(&format!("{} checked by {}: {counts}", skills(loaded.len()), args.profile));
+        context.output.talk(&format!("{} checked by {}: {counts}", skills(&loaded), args.profile));
     }
     if counts.errors > 0 { Err(Failure::reported()) } else { Ok(()) }
 }
@@ -175,6 +174,11 @@ fn fix(context: Context<'_>, paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, 
     Ok(fixed)
 }
 
-fn skills(number: usize) -> String {
-    if number == 1 { "1 skill".to_owned() } else { format!("{number} skills") }
+fn skills(loaded: &[Loaded]) -> String {
+    let holds_none =
+        |loaded: &&Loaded| loaded.findings.iter().any(|finding| finding.code == Code::MissingFile);
+    match loaded.iter().filter(|loaded| !holds_none(loaded)).count() {
+        1 => "1 skill".to_owned(),
+        number => format!("{number} skills"),
+    }
 }

@@ -1,5 +1,6 @@
 //! `artel.toml`.
 
+use artel_catalog::{FolderLimits, Keep, LoadOptions};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
@@ -17,6 +18,38 @@ pub(super) struct ConfigFile {
     pub(super) max_skill_summaries_in_prompt: Option<usize>,
     /// Environment variables that skills' settings may name; `*` stands for anything.
     pub(super) skill_env: Option<Vec<String>>,
+    /// How much is taken in.
+    pub(super) limits: Option<LimitsTable>,
+}
+
+/// What `[limits]` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsTable {
+    /// Files in one skill's folder.
+    pub(super) skill_files: Option<usize>,
+    /// Bytes of all files in one skill's folder.
+    pub(super) skill_bytes: Option<u64>,
+    /// Folders visited in one search for skills.
+    pub(super) discovery_folders: Option<usize>,
+    /// Levels below a skills folder that are searched.
+    pub(super) discovery_depth: Option<usize>,
+}
+
+impl LimitsTable {
+    /// Returns the usual limits with what the table says instead.
+    pub(super) fn options(&self) -> LoadOptions {
+        let usual = LoadOptions::from(Keep::Descriptions);
+        LoadOptions {
+            folder: FolderLimits {
+                files_max: self.skill_files.unwrap_or(usual.folder.files_max),
+                bytes_max: self.skill_bytes.unwrap_or(usual.folder.bytes_max),
+            },
+            folders_max: self.discovery_folders.unwrap_or(usual.folders_max),
+            depth_max: self.discovery_depth.unwrap_or(usual.depth_max),
+            ..usual
+        }
+    }
 }
 
 impl ConfigFile {
@@ -28,7 +61,7 @@ impl ConfigFile {
             let place = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let at = place.map(|line| format!(":{line}")).unwrap_or_default();
             Failure::usage(format!("{path}{at}: {}", error.message()))
-                .hint("the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env")
+                .hint("the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits")
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use artel_catalog::{Keep, LoadOptions};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::environment::Environment;
@@ -49,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) prompt_skills_max: Setting<Option<usize>>,
     /// Environment variables that skills' settings may name.
     pub(crate) skill_env: Setting<Vec<String>>,
+    /// How much is taken in when skills are loaded.
+    pub(crate) limits: Setting<LoadOptions>,
     /// The environment itself.
     pub(crate) environment: Environment,
 }
@@ -89,6 +92,7 @@ impl Config {
                 .map(|text| (list(text), Origin::Environment("ARTEL_SKILL_ENV"))),
             file.skill_env.map(|value| (value, from_file())),
         ]);
+        let limits = first([file.limits.map(|table| (table.options(), from_file()))]);
         Ok(Self {
             file: path,
             skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
@@ -98,6 +102,7 @@ impl Config {
                 None => by_default(None),
             },
             skill_env: skill_env.unwrap_or_else(|| by_default(SKILL_ENV.map(str::to_owned).to_vec())),
+            limits: limits.unwrap_or_else(|| by_default(LoadOptions::from(Keep::Descriptions))),
             environment: environment.clone(),
         })
     }

@@ -1,5 +1,7 @@
 //! Columns that line up.
 
+use std::borrow::Cow;
+
 use console::{measure_text_width, truncate_str};
 
 use super::print::{Output, Tone};
@@ -28,10 +30,9 @@ impl Table {
     /// Writes the table; on a terminal the last column is cut to fit.
     pub(crate) fn render(&self, output: &Output) -> String {
         let last = self.tones.len().saturating_sub(1);
-        let widths: Vec<usize> = (0..self.tones.len())
-            .map(|column| {
-                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| measure_text_width(cell)).max()
-            })
+        // The last column is as wide as it is.
+        let widths: Vec<usize> = (0..last)
+            .map(|column| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| width_of(cell)).max())
             .map(Option::unwrap_or_default)
             .collect();
         let before: usize = widths.iter().take(last).map(|width| width + GAP).sum();
@@ -40,12 +41,12 @@ impl Table {
         for row in &self.rows {
             for (column, cell) in row.iter().enumerate() {
                 let shown = match room.filter(|_| column == last) {
-                    Some(room) => truncate_str(cell, room, "\u{2026}").into_owned(),
-                    None => cell.clone(),
+                    Some(room) => truncate_str(cell, room, "\u{2026}"),
+                    None => Cow::Borrowed(cell.as_str()),
                 };
                 out.push_str(&output.paint(&shown, self.tones[column]));
                 if column < last {
-                    let padding = widths[column] - measure_text_width(cell) + GAP;
+                    let padding = widths[column] - width_of(cell) + GAP;
                     out.extend(std::iter::repeat_n(' ', padding));
                 }
             }
@@ -54,4 +55,10 @@ impl Table {
         }
         out
     }
+}
+
+/// Plain text needs no look at every character.
+fn width_of(cell: &str) -> usize {
+    let is_plain = cell.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    if is_plain { cell.len() } else { measure_text_width(cell) }
 }

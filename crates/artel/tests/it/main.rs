@@ -1,0 +1,12 @@
+//! The real binary in a folder of its own, as a person would use it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
+
+mod builtin;
+mod docs;
+mod mistakes;
+mod policy;
+mod session;
+mod settings;
+mod skills;
+mod validate;

@@ -1,0 +1,75 @@
+//! A terminal session in a temporary folder.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A folder of its own, with nothing of the real environment.
+pub(crate) struct Session {
+    folder: tempfile::TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// Sets an environment variable for the commands that follow.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub(crate) fn path(&self) -> &Utf8Path {
+        Utf8Path::from_path(self.folder.path()).unwrap()
+    }
+
+    /// Writes a file below the folder, at a fixed time.
+    pub(crate) fn write(&self, path: &str, content: &str) -> Utf8PathBuf {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        let written_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(written_at).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Runs artel and returns what a person sees: both streams and the exit code.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let show = |name: &str, bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).replace(self.path().as_str(), "[folder]");
+            if text.is_empty() { String::new() } else { format!("--- {name}\n{text}") }
+        };
+        let code = output.status.code().unwrap();
+        format!("exit {code}\n{}{}", show("stdout", &output.stdout), show("stderr", &output.stderr))
+    }
+
+    /// Runs artel with `--json` and returns the document.
+    pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        let output = self.output(&arguments);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+            panic!("{arguments:?}: {error}\n{}", String::from_utf8_lossy(&output.stdout))
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test runs the program it tests")]
+    pub(crate) fn output(&self, arguments: &[&str]) -> Output {
+        Command::new(Path::new(env!("CARGO_BIN_EXE_artel")))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path().join("home"))
+            .env("PATH", "/usr/bin:/bin")
+            .envs(self.variables.iter().cloned())
+            .output()
+            .unwrap()
+    }
+}
