@@ -78,94 +78,24 @@ pub fn scaffold(
     Ok(written)
 }
 
+/// Returns the files of a template, with the skill's name and its script filled in.
 fn files(name: &SkillName, template: Template) -> Vec<(&'static str, String)> {
-    let fill = |text: &str| text.replace("NAME", name.as_str());
-    let mut files = vec![("SKILL.md", fill(skill_md(template)))];
-    let script = match template {
-        Template::Python => ("scripts/run.py", PYTHON),
-        Template::Shell => ("scripts/run.sh", SHELL),
-        Template::Instructions => return files,
-    };
-    files.push(("skill.json", fill(MANIFEST).replace("SCRIPT", script.0)));
-    files.push((script.0, fill(script.1)));
-    files.push(("examples/plan.json", fill(PLAN)));
-    files
-}
-
-fn skill_md(template: Template) -> &'static str {
-    match template {
-        Template::Python | Template::Shell => {
-            "---\nname: NAME\ndescription: Greets somebody by name. Use when a greeting is wanted.\nmetadata:\n  version: \"0.1.0\"\n---\n\
-             # NAME\n\nSay whom to greet; the script answers with a greeting.\n\n\
-             ```\nartel skill run NAME who=Ada\n```\n\nReplace this text by what an agent must know to use the skill well.\n"
-        }
+    let (script, code) = match template {
+        Template::Python => ("scripts/run.py", include_str!("../templates/run.py")),
+        Template::Shell => ("scripts/run.sh", include_str!("../templates/run.sh")),
         Template::Instructions => {
-            "---\nname: NAME\ndescription: Says what this skill does and when to use it.\nmetadata:\n  version: \"0.1.0\"\n---\n\
-             # NAME\n\nWrite here what an agent must do, step by step.\n\n1. First look at what is there.\n2. Then do the work.\n3. Check the result.\n"
+            let text = include_str!("../templates/instructions.md");
+            return vec![("SKILL.md", text.replace("NAME", name.as_str()))];
         }
-    }
+    };
+    let fill = |text: &str| text.replace("NAME", name.as_str()).replace("SCRIPT", script);
+    vec![
+        ("SKILL.md", fill(include_str!("../templates/script.md"))),
+        ("skill.json", fill(include_str!("../templates/skill.json"))),
+        (script, fill(code)),
+        ("examples/plan.json", fill(include_str!("../templates/plan.json"))),
+    ]
 }
-
-const MANIFEST: &str = r#"{
-  "name": "NAME",
-  "version": "0.1.0",
-  "description": "Greets somebody by name. Use when a greeting is wanted.",
-  "parameters_schema": {
-    "type": "object",
-    "properties": {
-      "who": {"type": "string", "minLength": 1, "default": "world"}
-    },
-    "additionalProperties": false
-  },
-  "returns_schema": {
-    "type": "object",
-    "properties": {"greeting": {"type": "string"}},
-    "required": ["greeting"]
-  },
-  "timeout": 10,
-  "idempotent": true,
-  "scripts": [
-    {"name": "run", "path": "SCRIPT", "description": "Answers with a greeting."}
-  ]
-}
-"#;
-
-const PYTHON: &str = r#"#!/usr/bin/env python3
-"""Reads one JSON object on stdin, writes one JSON event a line on stdout, the last one `done`."""
-import json
-import sys
-
-
-def emit(**event):
-    print(json.dumps({"version": "0", **event}), flush=True)
-
-
-request = json.load(sys.stdin)
-who = request.get("input", {}).get("who", "world")
-emit(type="log", level="info", message=f"greeting {who}")
-emit(type="done", ok=True, output={"greeting": f"Hello, {who}!"})
-"#;
-
-const SHELL: &str = r#"#!/bin/sh
-# Reads one JSON object on stdin, writes one JSON event a line on stdout, the last one `done`.
-set -eu
-
-# Takes the plain text of "who" out of the input; anything more needs a real JSON reader.
-who=$(sed -n 's/.*"who" *: *"\([A-Za-z0-9 _.-]*\)".*/\1/p' | head -n 1)
-: "${who:=world}"
-
-printf '{"version":"0","type":"log","level":"info","message":"greeting %s"}\n' "$who"
-printf '{"version":"0","type":"done","ok":true,"output":{"greeting":"Hello, %s!"}}\n' "$who"
-"#;
-
-const PLAN: &str = r#"{
-  "requestId": "6f1c2d1e-3b52-4d0e-9a51-0c7b8a4d2f10",
-  "narrative": "Greets Ada.",
-  "tools": [
-    {"toolId": "greet", "skill": "NAME", "script": "run", "input": {"who": "Ada"}}
-  ]
-}
-"#;
 
 #[cfg(test)]
 mod tests {
