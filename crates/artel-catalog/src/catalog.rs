@@ -14,7 +14,7 @@ use camino::Utf8PathBuf;
 
 use crate::load::{LoadOptions, Loaded, Location, check_set, discover, discover_builtin};
 use crate::profile::Profile;
-use crate::search::{Hit, Query, SearchDocument, SearchIndex};
+use crate::search::{Field, Hit, Query, SearchDocument, SearchIndex};
 
 /// What to load.
 #[derive(Clone, Debug)]
@@ -47,10 +47,19 @@ pub struct SelectRequest<'a> {
     pub task: &'a str,
     /// How much it may put at risk.
     pub risk: Risk,
-    /// Whether it is about writing code.
-    pub coding: bool,
+    /// What kind of task it is.
+    pub kind: TaskKind,
     /// How many skills at most.
     pub limit: usize,
+}
+
+/// The kinds of tasks that skills are chosen for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TaskKind {
+    /// Any task: skills are found by its words.
+    Any,
+    /// Writing code: the two coding skills, whatever the words, the risk and the limit.
+    Coding,
 }
 
 /// A skill found by words.
@@ -170,7 +179,9 @@ impl Catalog {
         let documents = self.list();
         let index = index(&documents, Bodies::Left);
         let found = index.search(&Query::new(text), 3);
-        let names = found.hits.iter().filter_map(|hit| documents.get(hit.document as usize)?.skill.as_ref());
+        let in_name = |hit: &&Hit| hit.explanation.iter().any(|term| term.fields.contains(Field::Name));
+        let hits = found.hits.iter().filter(in_name);
+        let names = hits.filter_map(|hit| documents.get(hit.document as usize)?.skill.as_ref());
         names.map(|skill| &skill.name).collect()
     }
 
@@ -188,7 +199,7 @@ impl Catalog {
 
     /// Chooses skills for a task; the chosen set always validates.
     pub fn select(&self, request: &SelectRequest<'_>) -> Result<Selection, LookupError> {
-        if request.coding {
+        if request.kind == TaskKind::Coding {
             return self.coding_skills();
         }
         let (results, _) = self.search(&Query::new(request.task), SEARCH_RESULTS_MAX);
@@ -200,7 +211,7 @@ impl Catalog {
                 let words: BTreeSet<&str> =
                     result.hit.explanation.iter().map(|found| found.word.as_str()).collect();
                 let words: Vec<&str> = words.into_iter().collect();
-                let skill = result.entry.skill.as_deref()?;
+                let skill = result.entry.skill.as_deref().filter(|skill| skill.invocation.by_model)?;
                 Some(Candidate {
                     skill,
                     score: result.hit.score,

@@ -5,18 +5,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::str::FromStr;
 
-use artel_model::limit::SKILL_BYTES_MAX;
-use artel_model::skill::Skill;
+use artel_model::limit::{MANIFEST_BYTES_MAX, SKILL_BYTES_MAX};
+use artel_model::name::{NameError, SkillName};
+use artel_model::rule::Rules;
+use artel_model::skill::{Invocation, Skill};
+use artel_model::tool::{ToolCall, ToolPattern};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::frontmatter_writer::write_frontmatter;
+use crate::file::{Access, write_atomically};
+use crate::frontmatter_writer::{FieldValue, write_frontmatter};
 use crate::load::Loaded;
 use crate::profile::Profile;
-use crate::source::ReadError;
+use crate::settings::holds_settings;
+use crate::source::{DiskTree, FileTree, ReadError};
 
 /// For whom the folders are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,6 +67,21 @@ impl ExportTarget {
             Self::Codex => Profile::Codex,
         }
     }
+
+    fn layout(self) -> Layout {
+        match self {
+            Self::Plain => Layout::BySource,
+            Self::Claude | Self::Cursor | Self::Codex | Self::Agents => Layout::Flat,
+        }
+    }
+
+    /// Says whether the client acts on the fields about who may call a skill.
+    fn knows_invocation(self) -> bool {
+        match self {
+            Self::Claude | Self::Cursor | Self::Agents => true,
+            Self::Plain | Self::Codex => false,
+        }
+    }
 }
 
 /// What an export did, as folders below the target.
@@ -78,6 +99,11 @@ pub enum ExportError {
     /// Something lies where a skill should go, and no earlier export put it there.
     #[error("`{0}` exists and was not written by an export; move it away or choose another folder")]
     Occupied(Utf8PathBuf),
+    /// A link lies where a skill should go, or above it; what it leads to may belong to somebody else.
+    #[error(
+        "`{0}` is a symbolic link, which an export does not follow; move it away or choose another folder"
+    )]
+    Link(Utf8PathBuf),
     /// A file of a skill cannot be read.
     #[error("cannot export `{skill}`")]
     Read {
@@ -101,7 +127,66 @@ const RECORD: &str = ".artel-export.json";
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Record {
-    folders: BTreeSet<Utf8PathBuf>,
+    folders: BTreeSet<ExportedFolder>,
+}
+
+/// A folder that an export writes, below the target: `NAME` or `default/NAME`. The record comes from a folder that
+/// anybody may have filled, so that nothing else may pass: what it names is removed.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
+struct ExportedFolder {
+    layout: Layout,
+    name: SkillName,
+}
+
+/// Where below the target a skill's folder lies.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Layout {
+    /// `NAME`.
+    Flat,
+    /// `default/NAME`.
+    BySource,
+}
+
+/// The folder of the only source there is.
+const SOURCE: &str = "default";
+
+impl ExportedFolder {
+    fn path(&self) -> Utf8PathBuf {
+        match self.layout {
+            Layout::Flat => Utf8PathBuf::from(self.name.as_str()),
+            Layout::BySource => Utf8Path::new(SOURCE).join(self.name.as_str()),
+        }
+    }
+
+    /// Refuses a link at the folder or between it and the target.
+    fn refuse_links(&self, dir: &Utf8Path) -> Result<(), ExportError> {
+        let above = match self.layout {
+            Layout::Flat => None,
+            Layout::BySource => Some(dir.join(SOURCE)),
+        };
+        match above.into_iter().chain([dir.join(self.path())]).find(|path| path.is_symlink()) {
+            Some(link) => Err(ExportError::Link(link)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TryFrom<String> for ExportedFolder {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        Ok(match text.strip_prefix(SOURCE).and_then(|rest| rest.strip_prefix('/')) {
+            Some(name) => Self { layout: Layout::BySource, name: name.parse()? },
+            None => Self { layout: Layout::Flat, name: text.parse()? },
+        })
+    }
+}
+
+impl From<ExportedFolder> for String {
+    fn from(folder: ExportedFolder) -> Self {
+        folder.path().into_string()
+    }
 }
 
 /// One file to write.
@@ -128,34 +213,32 @@ pub fn export(
     scope: ExportScope,
 ) -> Result<ExportReport, ExportError> {
     let mut record = read_record(dir);
-    let mut planned: BTreeMap<Utf8PathBuf, Vec<FileToWrite>> = BTreeMap::new();
+    let mut planned: BTreeMap<ExportedFolder, Vec<FileToWrite>> = BTreeMap::new();
     for (entry, skill) in entries.iter().filter_map(|entry| Some((entry, entry.skill.as_deref()?))) {
-        let folder = match target {
-            ExportTarget::Plain => Utf8Path::new("default").join(skill.name.as_str()),
-            ExportTarget::Claude | ExportTarget::Cursor | ExportTarget::Codex | ExportTarget::Agents => {
-                Utf8PathBuf::from(skill.name.as_str())
-            }
-        };
-        if dir.join(&folder).symlink_metadata().is_ok() && !record.folders.contains(&folder) {
-            return Err(ExportError::Occupied(dir.join(folder)));
+        let folder = ExportedFolder { layout: target.layout(), name: skill.name.clone() };
+        folder.refuse_links(dir)?;
+        let path = dir.join(folder.path());
+        if path.symlink_metadata().is_ok() && !record.folders.contains(&folder) {
+            return Err(ExportError::Occupied(path));
         }
         planned.insert(folder, files_of(entry, skill, target)?);
     }
+    let is_stale = |known: &&ExportedFolder| scope == ExportScope::All && !planned.contains_key(*known);
+    let stale: Vec<ExportedFolder> = record.folders.iter().filter(is_stale).cloned().collect();
+    stale.iter().try_for_each(|folder| folder.refuse_links(dir))?;
     create_folder(dir)?;
     let mut report = ExportReport::default();
-    let stale: Vec<Utf8PathBuf> =
-        record.folders.iter().filter(|known| !planned.contains_key(*known)).cloned().collect();
-    for folder in stale.into_iter().filter(|_| scope == ExportScope::All) {
-        remove_folder(&dir.join(&folder))?;
+    for folder in stale {
+        remove_folder(&dir.join(folder.path()))?;
         record.folders.remove(&folder);
-        report.removed.push(folder);
+        report.removed.push(folder.path());
     }
     // Recorded before it is written: an interrupted export can be repeated.
     record.folders.extend(planned.keys().cloned());
     write_record(dir, &record)?;
     for (folder, files) in planned {
-        replace_folder(&dir.join(&folder), &files)?;
-        report.written.push(folder);
+        replace_folder(&dir.join(folder.path()), &files)?;
+        report.written.push(folder.path());
     }
     Ok(report)
 }
@@ -164,7 +247,7 @@ fn files_of(entry: &Loaded, skill: &Skill, target: ExportTarget) -> Result<Vec<F
     let mut files = Vec::new();
     let tree = entry.location.tree();
     // A user's own settings stay with the user.
-    let shared = entry.files.iter().filter(|file| file.path != "config.json");
+    let shared = entry.files.iter().filter(|file| !holds_settings(entry, file));
     for file in shared {
         let Some(tree) = &tree else { continue };
         let content = tree
@@ -174,7 +257,8 @@ fn files_of(entry: &Loaded, skill: &Skill, target: ExportTarget) -> Result<Vec<F
     }
     let keeps_original = target != ExportTarget::Plain
         && files.iter().any(|file| file.path == "SKILL.md")
-        && target.profile().accepts(entry);
+        && target.profile().accepts(entry)
+        && says_everything(entry, skill);
     if !keeps_original {
         files.retain(|file| !file.path.as_str().eq_ignore_ascii_case("SKILL.md"));
         let content = skill_md(entry, skill, target).into_bytes();
@@ -183,27 +267,74 @@ fn files_of(entry: &Loaded, skill: &Skill, target: ExportTarget) -> Result<Vec<F
     Ok(files)
 }
 
-/// Writes a `SKILL.md` that every client takes.
+/// Says whether the skill's own `SKILL.md` allows no more than the skill does: a manifest may narrow it.
+fn says_everything(entry: &Loaded, skill: &Skill) -> bool {
+    let has_manifest = entry
+        .files
+        .iter()
+        .any(|file| matches!(file.path.as_str(), "skill.json" | "skill.yaml" | "skill.yml"));
+    let Invocation { by_model, by_user } = skill.invocation;
+    !has_manifest
+        || (by_model && by_user && granted_tools(&skill.rules).len() == skill.rules.allowed_tools.len())
+}
+
+/// Returns the allowed tools that no forbidden pattern touches. Clients know no forbidden tools, so that what is
+/// forbidden in part cannot be allowed.
+fn granted_tools(rules: &Rules) -> Vec<&ToolPattern> {
+    let is_touched = |allowed: &ToolPattern| {
+        let call = allowed.to_string().parse::<ToolCall>();
+        rules.forbidden_tools.iter().any(|forbidden| {
+            !forbidden.intersect(allowed).is_empty()
+                || call.as_ref().is_ok_and(|call| forbidden.forbids(call))
+        })
+    };
+    rules.allowed_tools.iter().filter(|allowed| !is_touched(allowed)).collect()
+}
+
+/// Writes a `SKILL.md` that the client takes.
 fn skill_md(entry: &Loaded, skill: &Skill, target: ExportTarget) -> String {
     let version = skill.version.to_string();
-    let tools: Vec<String> = skill.rules.allowed_tools.iter().map(ToString::to_string).collect();
+    let tools: Vec<String> = granted_tools(&skill.rules).into_iter().map(ToString::to_string).collect();
     let tools = tools.join(" ");
     let source_id = entry.location.to_string();
-    let mut fields = vec![("name", skill.name.as_str()), ("description", skill.description.as_str())];
+    let mut fields: Vec<(&str, FieldValue<'_>)> =
+        vec![("name", skill.name.as_str().into()), ("description", skill.description.as_str().into())];
     let about = &skill.about;
     for (key, value) in [("license", &about.license), ("compatibility", &about.compatibility)] {
-        fields.extend(value.as_deref().map(|value| (key, value)));
+        fields.extend(value.as_deref().map(|value| (key, value.into())));
     }
     if !tools.is_empty() {
-        fields.push(("allowed-tools", &tools));
+        fields.push(("allowed-tools", tools.as_str().into()));
     }
-    fields.push(("metadata.version", &version));
+    let invocation = unusual_invocation(skill);
+    if target.knows_invocation() {
+        fields.extend(invocation.iter().map(|(_, key, flag)| (*key, FieldValue::Flag(*flag))));
+    }
+    fields.push(("metadata.version", version.as_str().into()));
+    if !target.knows_invocation() {
+        // The open format has only texts there.
+        let text = |flag: bool| FieldValue::Text(if flag { "true" } else { "false" });
+        fields.extend(invocation.iter().map(|(key, _, flag)| (*key, text(*flag))));
+    }
     if target == ExportTarget::Plain {
-        fields.extend([("metadata.source", "default"), ("metadata.source_id", source_id.as_str())]);
+        fields
+            .extend([("metadata.source", SOURCE.into()), ("metadata.source_id", source_id.as_str().into())]);
     }
     let body = entry.instructions.as_deref().filter(|body| !body.trim().is_empty());
     let body = body.map_or_else(|| described(skill), str::to_owned);
     format!("{}\n{}\n", write_frontmatter(&fields), body.trim())
+}
+
+/// Returns what must be said about who may call the skill, with the keys under `metadata` and above it.
+fn unusual_invocation(skill: &Skill) -> Vec<(&'static str, &'static str, bool)> {
+    let Invocation { by_model, by_user } = skill.invocation;
+    let no_model = ("metadata.disable-model-invocation", "disable-model-invocation", true);
+    let no_user = ("metadata.user-invocable", "user-invocable", false);
+    [(by_model, no_model), (by_user, no_user)]
+        .into_iter()
+        .filter(|(is_usual, _)| !is_usual)
+        .map(|(_, field)| field)
+        .collect()
 }
 
 /// Instructions for a skill that has none: what its interface says.
@@ -231,12 +362,13 @@ fn described(skill: &Skill) -> String {
 
 fn read_record(dir: &Utf8Path) -> Record {
     // A record that cannot be read protects nothing: every folder counts as somebody else's.
-    fs::read(dir.join(RECORD)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    let bytes = DiskTree::new(dir).read(Utf8Path::new(RECORD), MANIFEST_BYTES_MAX).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 fn write_record(dir: &Utf8Path, record: &Record) -> Result<(), ExportError> {
     let text = serde_json::to_string_pretty(record).expect("paths are text");
-    crate::file::write_atomically(&dir.join(RECORD), text.as_bytes())
+    write_atomically(&dir.join(RECORD), text.as_bytes(), Access::Shared)
         .map_err(|source| ExportError::Write { path: dir.join(RECORD), source })
 }
 
@@ -248,18 +380,22 @@ fn replace_folder(folder: &Utf8Path, files: &[FileToWrite]) -> Result<(), Export
         let path = path.to_owned();
         move |source| ExportError::Write { path, source }
     };
-    let fresh = tempfile::Builder::new().prefix(".artel-").tempdir_in(parent).map_err(failed(parent))?;
+    let fresh = tempfile::Builder::new()
+        .prefix(".artel-")
+        .permissions(fs::Permissions::from_mode(0o777))
+        .tempdir_in(parent)
+        .map_err(failed(parent))?;
     let root = Utf8PathBuf::from_path_buf(fresh.path().to_owned()).map_err(|path| {
         let source = std::io::Error::new(std::io::ErrorKind::InvalidData, path.display().to_string());
         ExportError::Write { path: parent.to_owned(), source }
     })?;
-    fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).map_err(failed(&root))?;
     for file in files {
         let path = root.join(&file.path);
         create_folder(path.parent().unwrap_or(&root))?;
-        fs::write(&path, &file.content).map_err(failed(&path))?;
-        let mode = if file.is_executable { 0o755 } else { 0o644 };
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(failed(&path))?;
+        // The process's mask says who may read it.
+        let mode = if file.is_executable { 0o777 } else { 0o666 };
+        let created = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        created.and_then(|mut out| out.write_all(&file.content)).map_err(failed(&path))?;
     }
     remove_folder(folder)?;
     fs::rename(&root, folder).map_err(failed(folder))?;

@@ -4,8 +4,22 @@ use std::fmt::Write;
 
 use crate::document::{Budget, NodeKind, parse_yaml};
 
+/// What a field says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FieldValue<'a> {
+    Text(&'a str),
+    /// True or false, for fields that must not be a text.
+    Flag(bool),
+}
+
+impl<'a> From<&'a str> for FieldValue<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
 /// Writes `---`, one `key: value` a line, and `---`. Keys that belong under another are given as `metadata.version`.
-pub(crate) fn write_frontmatter(fields: &[(&str, &str)]) -> String {
+pub(crate) fn write_frontmatter<'a>(fields: &[(&str, impl Into<FieldValue<'a>> + Copy)]) -> String {
     let mut out = String::from("---\n");
     let mut group: Option<&str> = None;
     for (key, value) in fields {
@@ -20,8 +34,11 @@ pub(crate) fn write_frontmatter(fields: &[(&str, &str)]) -> String {
         }
         group = parent;
         let indent = if parent.is_some() { "  " } else { "" };
-        writeln!(out, "{indent}{}: {}", scalar(name), scalar(value))
-            .expect("writing to a string does not fail");
+        let value = match (*value).into() {
+            FieldValue::Text(text) => scalar(text),
+            FieldValue::Flag(flag) => flag.to_string(),
+        };
+        writeln!(out, "{indent}{}: {value}", scalar(name)).expect("writing to a string does not fail");
     }
     out.push_str("---\n");
     out
@@ -108,13 +125,19 @@ mod tests {
         "#);
     }
 
+    #[test]
+    fn a_flag_is_no_text() {
+        let text = write_frontmatter(&[("disable-model-invocation", FieldValue::Flag(true))]);
+        assert_eq!(text, "---\ndisable-model-invocation: true\n---\n");
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_back(text in "\\PC{0,60}|[-a:# \"'\n\t\\\\]{0,20}") {
             let value = read_back(&[("name", "x"), ("description", &text), ("metadata.k", &text)]);
             prop_assert_eq!(&value["description"], &Value::from(text.as_str()));
             prop_assert_eq!(&value["metadata"]["k"], &Value::from(text.as_str()));
-            prop_assert!(!write_frontmatter(&[("description", &text)])[3..].trim_end().trim_end_matches("---").contains("---"));
+            prop_assert!(!write_frontmatter(&[("description", text.as_str())])[3..].trim_end().trim_end_matches("---").contains("---"));
         }
     }
 }

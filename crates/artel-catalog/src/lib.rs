@@ -20,7 +20,7 @@ mod source;
 mod text;
 mod watch;
 
-pub use catalog::{Catalog, CatalogRequest, SearchResult, SelectRequest, main_file};
+pub use catalog::{Catalog, CatalogRequest, SearchResult, SelectRequest, TaskKind, main_file};
 pub use client::{Client, ClientFindings};
 pub use export::{ExportError, ExportReport, ExportScope, ExportTarget, UnknownClient, export};
 pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes};
@@ -31,9 +31,10 @@ pub use load::{
 pub use profile::{Profile, UnknownProfile};
 pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};
 pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
-pub use settings::{SettingsError, Switches, config_path, read_config, write_config};
+pub use settings::{SettingsError, Switches, config_path, holds_settings, read_config, write_config};
 pub use source::{
     ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, FolderLimits, Listing, ReadError, content_hash,
-    embedded_skills,
+    embedded_skills, file_hash,
 };
+pub use text::visible;
 pub use watch::{WatchError, Watcher};

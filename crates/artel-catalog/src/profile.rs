@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use artel_model::diagnostic::{Code, Diagnostic, Finding, Severity};
 
-use crate::client::{Client, ClientFindings};
+use crate::client::Client;
 use crate::load::Loaded;
 
 /// By whose rules skills are judged.
@@ -64,7 +64,9 @@ impl Profile {
 
     /// Returns the profiles that a skill passes.
     pub fn accepting(loaded: &Loaded) -> Vec<Self> {
-        Self::ALL.into_iter().filter(|profile| profile.accepts(loaded)).collect()
+        // Where there is no skill, there is nothing to load.
+        let accepts = |profile: &Self| loaded.skill.is_some() && profile.accepts(loaded);
+        Self::ALL.into_iter().filter(accepts).collect()
     }
 }
 
@@ -92,8 +94,8 @@ fn lenient(loaded: &Loaded) -> Vec<Diagnostic> {
 
 /// What the client says are errors; what we would say besides are warnings.
 fn by_client(loaded: &Loaded, client: Client) -> Vec<Diagnostic> {
-    let refused =
-        loaded.clients.as_ref().map(|clients: &ClientFindings| clients.of_client(client)).unwrap_or_default();
+    let Some(clients) = &loaded.clients else { return vec![not_judged(loaded)] };
+    let refused = clients.of_client(client);
     let said = |finding: &Finding| {
         refused.iter().any(|other| {
             other.code == finding.code && other.position.map(|p| p.line) == finding.position.map(|p| p.line)
@@ -105,6 +107,18 @@ fn by_client(loaded: &Loaded, client: Client) -> Vec<Diagnostic> {
     let warnings =
         warnings.map(|finding| Diagnostic { severity: Severity::Warning, finding: finding.clone() });
     errors.chain(warnings).collect()
+}
+
+/// What was loaded without asking the clients is not accepted by them.
+fn not_judged(loaded: &Loaded) -> Diagnostic {
+    let finding = Finding {
+        code: Code::ClientUnloadable,
+        message: "the skill was not judged by this client's rules".to_owned(),
+        path: loaded.location.to_string().into(),
+        position: None,
+        hint: None,
+    };
+    Diagnostic { severity: Severity::Error, finding }
 }
 
 impl fmt::Display for Profile {

@@ -9,7 +9,8 @@ use std::str::FromStr;
 use artel_model::skill::Skill;
 
 use crate::catalog::main_file;
-use crate::load::Loaded;
+use crate::load::{Loaded, Location};
+use crate::text::is_invisible;
 use crate::text::is_plain_ascii;
 
 /// How the skills are written.
@@ -89,13 +90,27 @@ pub fn prompt(entries: &[&Loaded], format: PromptFormat, budget: PromptBudget) -
         .map(|(skill, entry)| Listing {
             name: one_line(skill.name.as_str()),
             description: one_line(&skill.description),
-            location: one_line(&main_file(entry)),
+            location: one_line(&readable_place(entry)),
         })
         .collect();
     let shortened = budget.chars_max.map_or(0, |chars_max| fit(&mut listings, format, total, chars_max));
     let left_out = total - listings.len();
     let text = write(&listings, format, left_out, shortened);
     Prompt { text, listed: listings.len(), shortened, left_out }
+}
+
+/// Returns where a model can read the skill's file: an absolute path, or the command that prints what is in the binary.
+fn readable_place(entry: &Loaded) -> String {
+    match (&entry.location, entry.skill.as_deref()) {
+        (Location::BuiltIn(_), Some(skill)) => format!("artel skill show {} --instructions", skill.name),
+        _ => {
+            let place = main_file(entry);
+            std::path::absolute(&place)
+                .ok()
+                .and_then(|path| path.into_os_string().into_string().ok())
+                .unwrap_or(place)
+        }
+    }
 }
 
 /// Makes the listings fit: drops the last when even their names are too much, then shares out the rest.
@@ -108,9 +123,7 @@ fn fit(listings: &mut Vec<Listing>, format: PromptFormat, total: usize, chars_ma
     let cost = |listings: &[Listing]| {
         write(listings, format, total - listings.len(), listings.len()).chars().count()
     };
-    while !listings.is_empty() && cost(listings) > chars_max {
-        listings.pop();
-    }
+    listings.truncate(most_that_fit(listings.len(), |count| cost(&listings[..count]) <= chars_max));
     let room = chars_max.saturating_sub(cost(listings));
     let lengths: Vec<usize> =
         descriptions.iter().take(listings.len()).map(|text| escaped(text, format).chars().count()).collect();
@@ -121,6 +134,16 @@ fn fit(listings: &mut Vec<Listing>, format: PromptFormat, total: usize, chars_ma
         shortened += usize::from(listing.description != description);
     }
     shortened
+}
+
+/// Returns the highest count up to `count_max` that fits, where fewer always fit better.
+fn most_that_fit(count_max: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count_max);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
 }
 
 /// Returns the length that every text may have so that together they fit into `room`: short texts leave theirs over.
@@ -200,7 +223,10 @@ fn write_markdown(
     shortened: usize,
 ) -> std::fmt::Result {
     writeln!(out, "## Skills System\n")?;
-    writeln!(out, "Each skill is a folder of instructions. Read its file before you use it.\n")?;
+    writeln!(
+        out,
+        "Each skill has instructions. Before you use one, read the file given with it, or run the command.\n"
+    )?;
     for listing in listings {
         let Listing { name, description, location } = listing;
         let description = escaped(description, PromptFormat::Markdown);
@@ -217,7 +243,7 @@ fn note(left_out: usize, shortened: usize) -> Option<String> {
     if left_out > 0 {
         let more =
             if left_out == 1 { "1 more skill is".to_owned() } else { format!("{left_out} more skills are") };
-        parts.push(format!("{more} not listed for want of room; find them with `artel skill search WORDS`."));
+        parts.push(format!("{more} not listed here; find them with `artel skill search WORDS`."));
     }
     if shortened > 0 {
         parts.push("Some descriptions are shortened; `artel skill show NAME` has them in full.".to_owned());
@@ -238,12 +264,6 @@ pub fn one_line(text: &str) -> String {
 /// Says whether a text is plain and on one line already, as most are: a look at its bytes is enough to tell.
 fn is_one_line(text: &str) -> bool {
     is_plain_ascii(text) && !text.contains("  ") && !text.starts_with(' ') && !text.ends_with(' ')
-}
-
-fn is_invisible(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Writes a text so that the format cannot take it for markup.
@@ -284,6 +304,22 @@ mod tests {
 
     fn write(entries: &[Loaded], format: PromptFormat, budget: PromptBudget) -> Prompt {
         prompt(&entries.iter().collect::<Vec<_>>(), format, budget)
+    }
+
+    #[test]
+    fn a_text_is_put_on_one_line() {
+        for (text, expected) in [
+            ("", ""),
+            ("plain text", "plain text"),
+            (" a", "a"),
+            ("a ", "a"),
+            ("a  b", "a b"),
+            ("a\nb\tc", "a b c"),
+            ("caf\u{e9}\u{200b}s", "caf\u{e9}s"),
+            (" ", ""),
+        ] {
+            assert_eq!(one_line(text), expected, "{text:?}");
+        }
     }
 
     #[test]
@@ -336,11 +372,11 @@ mod tests {
         insta::assert_snapshot!(prompt.text, @r"
         ## Skills System
 
-        Each skill is a folder of instructions. Read its file before you use it.
+        Each skill has instructions. Before you use one, read the file given with it, or run the command.
 
         - **a**: Does a. (`/skills/a`)
 
-        1 more skill is not listed for want of room; find them with `artel skill search WORDS`.
+        1 more skill is not listed here; find them with `artel skill search WORDS`.
         ");
         assert_eq!((prompt.listed, prompt.left_out), (1, 1));
     }
@@ -376,9 +412,9 @@ mod tests {
                 let budget = PromptBudget { skills_max: None, chars_max: Some(chars_max) };
                 let prompt = write(&entries, format, budget);
                 prop_assert_eq!(prompt.listed + prompt.left_out, entries.len());
-                if prompt.listed > 0 {
-                    prop_assert!(prompt.text.chars().count() <= chars_max);
-                }
+                // The frame around the skills is always there.
+                let nothing = write(&entries, format, PromptBudget { chars_max: Some(0), ..budget }).text;
+                prop_assert!(prompt.text.chars().count() <= chars_max.max(nothing.chars().count()));
             }
         }
     }

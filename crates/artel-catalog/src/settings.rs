@@ -10,9 +10,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::file::write_atomically;
+use crate::file::{Access, write_atomically};
 use crate::load::{Loaded, Location};
-use crate::source::ReadError;
+use crate::source::{DiskTree, FileEntry, FileTree, ReadError, read_file};
 
 /// Why settings or switches could not be read or saved.
 #[derive(Debug, thiserror::Error)]
@@ -41,10 +41,13 @@ pub enum SettingsError {
     Invalid(Vec<ConfigProblem>),
 }
 
+/// The settings of a skill, in its folder.
+const CONFIG_FILE: &str = "config.json";
+
 /// Returns where a skill's settings are kept: in its folder, or in the data folder when it has none of its own.
 pub fn config_path(entry: &Loaded, data: &Utf8Path) -> Utf8PathBuf {
     match &entry.location {
-        Location::Folder(path) => path.join("config.json"),
+        Location::Folder(path) => path.join(CONFIG_FILE),
         Location::RegistryFile { .. } | Location::BuiltIn(_) => {
             let name = entry.skill.as_ref().map_or("unnamed", |skill| skill.name.as_str());
             data.join("config").join(format!("{name}.json"))
@@ -55,10 +58,26 @@ pub fn config_path(entry: &Loaded, data: &Utf8Path) -> Utf8PathBuf {
 /// Returns what the user set, else what the skill ships with.
 pub fn read_config(entry: &Loaded, data: &Utf8Path) -> Result<Map<String, Value>, SettingsError> {
     let path = config_path(entry, data);
-    match read_object(&path)? {
+    let bytes = match &entry.location {
+        // A skill's folder is not trusted: a link in it may lead to anybody's file.
+        Location::Folder(folder) => {
+            DiskTree::new(folder.clone()).read(CONFIG_FILE.as_ref(), MANIFEST_BYTES_MAX)
+        }
+        Location::RegistryFile { .. } | Location::BuiltIn(_) => read_file(&path, MANIFEST_BYTES_MAX),
+    };
+    match object(&path, bytes)? {
         Some(config) => Ok(config),
         None => Ok(entry.config.clone().unwrap_or_default()),
     }
+}
+
+/// Says whether a file of a skill holds a user's settings, which stay with the user: by its name, or by a link.
+pub fn holds_settings(entry: &Loaded, file: &FileEntry) -> bool {
+    let leads_there = || {
+        let root = entry.location.path()?;
+        Some(root.join(&file.path).canonicalize().ok()? == root.join(CONFIG_FILE).canonicalize().ok()?)
+    };
+    file.path == CONFIG_FILE || (file.is_link && leads_there().unwrap_or(false))
 }
 
 /// Checks the settings and saves them.
@@ -99,7 +118,9 @@ impl Switches {
     /// Reads the switches in the data folder; there are none when there is no file.
     pub fn read(data: &Utf8Path) -> Result<Self, SettingsError> {
         let path = switches_path(data);
-        let Some(object) = read_object(&path)? else { return Ok(Self::default()) };
+        let Some(object) = object(&path, read_file(&path, MANIFEST_BYTES_MAX))? else {
+            return Ok(Self::default());
+        };
         let file: SwitchesFile = serde_json::from_value(Value::Object(object))
             .map_err(|error| SettingsError::Damaged { path, message: error.to_string() })?;
         Ok(Self {
@@ -127,8 +148,12 @@ fn switches_path(data: &Utf8Path) -> Utf8PathBuf {
     data.join("skills.json")
 }
 
-fn read_object(path: &Utf8Path) -> Result<Option<Map<String, Value>>, SettingsError> {
-    let bytes = match crate::source::read_file(path, MANIFEST_BYTES_MAX) {
+/// Parses what was read; nothing when there is no file.
+fn object(
+    path: &Utf8Path,
+    bytes: Result<Vec<u8>, ReadError>,
+) -> Result<Option<Map<String, Value>>, SettingsError> {
+    let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(ReadError::Missing(_)) => return Ok(None),
         Err(error) => return Err(SettingsError::Read(error)),
@@ -147,5 +172,5 @@ fn save(path: &Utf8Path, value: &Value) -> Result<(), SettingsError> {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
     let text = format!("{value:#}\n");
-    write_atomically(path, text.as_bytes()).map_err(failed)
+    write_atomically(path, text.as_bytes(), Access::Private).map_err(failed)
 }

@@ -1,5 +1,7 @@
 //! Bytes of a file as text that can be trusted: UTF-8, without NUL, without a byte order mark.
 
+use std::borrow::Cow;
+
 use artel_model::diagnostic::{Code, Position};
 
 /// A file's text.
@@ -47,6 +49,27 @@ pub(crate) fn is_plain_ascii(text: &str) -> bool {
     !text.bytes().fold(false, |odd, byte| odd | !matches!(byte, b' '..=b'~'))
 }
 
+/// Makes a text that nobody vouches for harmless to a terminal and to who reads it: control characters, and marks that
+/// turn or hide text, are replaced; a tab becomes a space.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if is_plain_ascii(text) {
+        return Cow::Borrowed(text);
+    }
+    let show = |c: char| match c {
+        '\t' => ' ',
+        c if c.is_control() || is_invisible(c) => '\u{fffd}',
+        c => c,
+    };
+    Cow::Owned(text.chars().map(show).collect())
+}
+
+/// Says whether a character is a mark that turns, joins or hides text.
+pub(crate) fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 /// Returns the place right after `text`.
 pub(crate) fn end_of(text: &str) -> Position {
     let line = text.matches('\n').count() + 1;
@@ -72,5 +95,19 @@ mod tests {
         check(b"\xef\xbb\xbfmarked", Ok("marked"));
         check(b"one\n\xc3\xa9\xff", Err((Code::NotUtf8, 2, 2)));
         check(b"a\n\nb\0", Err((Code::NulByte, 3, 2)));
+    }
+
+    #[test]
+    fn what_drives_a_terminal_or_misleads_a_reader_is_replaced() {
+        for (text, expected) in [
+            ("plain  text ", "plain  text "),
+            ("caf\u{e9}", "caf\u{e9}"),
+            ("a\tb\nc", "a b\u{fffd}c"),
+            ("\u{1b}[31mred\u{1b}]0;title\u{7}", "\u{fffd}[31mred\u{fffd}]0;title\u{fffd}"),
+            ("\u{9b}31m", "\u{fffd}31m"),
+            ("a\u{202e}b\u{200b}", "a\u{fffd}b\u{fffd}"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Tells when something below a folder changes.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use artel_model::limit::WATCH_EVENTS_MAX;
 use camino::{Utf8Path, Utf8PathBuf};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -11,9 +12,10 @@ const QUIET: Duration = Duration::from_millis(150);
 
 /// Watches folders.
 pub struct Watcher {
+    roots: Vec<Utf8PathBuf>,
     events: Receiver<notify::Result<Event>>,
     // Dropping it ends the watch.
-    _watcher: RecommendedWatcher,
+    watcher: RecommendedWatcher,
 }
 
 /// Why folders cannot be watched.
@@ -33,40 +35,51 @@ pub enum WatchError {
 }
 
 impl Watcher {
-    /// Watches everything below `roots`. A folder that does not exist yet is found when its parent changes.
+    /// Watches everything below `roots`. For a folder that does not exist, its nearest parent is watched until it does.
     pub fn new(roots: &[Utf8PathBuf]) -> Result<Self, WatchError> {
-        let (sender, events) = channel();
+        let (sender, events) = sync_channel(WATCH_EVENTS_MAX);
         let first = roots.first().cloned().unwrap_or_default();
-        let mut watcher = notify::recommended_watcher(sender)
-            .map_err(|source| WatchError::Watch { path: first, source })?;
-        for root in roots {
-            let (path, mode) = match nearest_folder(root) {
-                Some(path) if path == *root => (path, RecursiveMode::Recursive),
-                Some(path) => (path, RecursiveMode::NonRecursive),
-                None => continue,
-            };
-            watcher
-                .watch(path.as_std_path(), mode)
-                .map_err(|source| WatchError::Watch { path: path.clone(), source })?;
-        }
-        Ok(Self { events, _watcher: watcher })
+        let watcher = notify::recommended_watcher(move |event| {
+            // When it is full, a change is waiting to be told anyway.
+            let _ = sender.try_send(event);
+        })
+        .map_err(|source| WatchError::Watch { path: first, source })?;
+        let mut watcher = Self { roots: roots.to_vec(), events, watcher };
+        watcher.watch_roots()?;
+        Ok(watcher)
     }
 
     /// Waits until something changed and has been quiet again for a moment.
-    pub fn changed(&self) -> Result<(), WatchError> {
+    pub fn changed(&mut self) -> Result<(), WatchError> {
         loop {
             let event = self.events.recv().map_err(|_| WatchError::Ended)?;
-            if !event.is_ok_and(|event| is_change(&event)) {
+            // What went wrong while watching may have hidden a change.
+            if event.is_ok_and(|event| !is_change(&event)) {
                 continue;
             }
             loop {
                 match self.events.recv_timeout(QUIET) {
                     Ok(_) => {}
-                    Err(RecvTimeoutError::Timeout) => return Ok(()),
+                    Err(RecvTimeoutError::Timeout) => return self.watch_roots(),
                     Err(RecvTimeoutError::Disconnected) => return Err(WatchError::Ended),
                 }
             }
         }
+    }
+
+    /// Watches what exists of the roots, which may be more than before.
+    fn watch_roots(&mut self) -> Result<(), WatchError> {
+        for root in &self.roots {
+            let (path, mode) = match nearest_folder(root) {
+                Some(path) if path == *root => (path, RecursiveMode::Recursive),
+                Some(path) => (path, RecursiveMode::NonRecursive),
+                None => continue,
+            };
+            self.watcher
+                .watch(path.as_std_path(), mode)
+                .map_err(|source| WatchError::Watch { path: path.clone(), source })?;
+        }
+        Ok(())
     }
 }
 
@@ -91,14 +104,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_also_in_a_folder_made_later() {
+    fn a_change_is_told_also_in_folders_made_later() {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(folder.path()).unwrap();
-        let watcher = Watcher::new(&[root.to_owned(), root.join("later")]).unwrap();
-        std::fs::create_dir(root.join("demo")).unwrap();
-        std::fs::write(root.join("demo/SKILL.md"), "x").unwrap();
-        watcher.changed().unwrap();
+        let skills = root.join("later/skills");
+        let mut watcher = Watcher::new(std::slice::from_ref(&skills)).unwrap();
         std::fs::create_dir(root.join("later")).unwrap();
+        watcher.changed().unwrap();
+        std::fs::create_dir(&skills).unwrap();
+        watcher.changed().unwrap();
+        std::fs::create_dir(skills.join("demo")).unwrap();
+        watcher.changed().unwrap();
+        std::fs::write(skills.join("demo/SKILL.md"), "x").unwrap();
         watcher.changed().unwrap();
     }
 }

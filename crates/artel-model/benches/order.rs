@@ -26,12 +26,16 @@ fn main() {
         let edges: usize = skills.iter().map(|skill| skill.dependencies.len()).sum();
         let registry = Registry::of(&skills);
         let last = name(count - 1);
-        let order = best(|| {
-            let order = registry.resolve_dependencies(&last).expect("the skills are made without circles");
-            assert_eq!(order.len(), count, "the last skill needs all others");
-        });
-        let check = best(|| assert!(registry.dependency_problems().is_empty()));
-        println!("{:<28} {:>12} {:>12}", format!("{count} and {edges}"), order.as_micros(), check.as_micros());
+        let needed = registry.resolve_dependencies(&last).map(|order| order.len());
+        assert_eq!(needed, Ok(count), "the last skill needs all others");
+        let order = best(|| registry.resolve_dependencies(&last));
+        let check = best(|| registry.dependency_problems());
+        println!(
+            "{:<28} {:>12} {:>12}",
+            format!("{count} and {edges}"),
+            order.as_micros(),
+            check.as_micros()
+        );
     }
 }
 
@@ -53,7 +57,7 @@ fn name(number: usize) -> SkillName {
     format!("skill-{number:05}").parse().expect("a made-up name is valid")
 }
 
-fn best(work: impl Fn()) -> Duration {
+fn best<T>(work: impl Fn() -> T) -> Duration {
     let time = |_| {
         let started = Instant::now();
         black_box(work());

@@ -18,7 +18,7 @@ pub enum Health {
         /// Failures since the last success.
         failures: u32,
     },
-    /// The last run timed out or could not reach the network; another try may succeed.
+    /// A run since the last success timed out or could not reach the network; another try may succeed.
     TemporaryFailure {
         /// Ordinary failures since the last success.
         failures: u32,

@@ -40,7 +40,7 @@ limits! {
     LIST_ITEMS_MAX: usize = 1000, "Entries of one list in a manifest (dependencies, scripts, steps, tools, rules).";
     TOOL_NAME_BYTES_MAX: usize = 256, "Bytes of a tool's name or pattern.";
     TOOL_STARS_MAX: usize = 8, "Wildcards in one tool pattern.";
-    TOOL_INTERSECTION_MAX: usize = 256, "Patterns kept when two sets of tool patterns are intersected; the rest is not allowed.";
+    TOOL_INTERSECTION_MAX: usize = 64, "Patterns kept when two sets of tool patterns are intersected; the rest is not allowed.";
     MERGE_DEPTH_MAX: usize = 128, "Nesting of a state patch.";
     SCHEMA_BYTES_MAX: usize = 256 * 1024, "Bytes of one JSON Schema.";
     SCHEMA_REGEX_BYTES_MAX: usize = 1024 * 1024, "Bytes of one compiled `pattern` of a JSON Schema.";
@@ -63,6 +63,12 @@ limits! {
     DISCOVERY_DEPTH_MAX: usize = 10, "Levels below a skills folder that are searched.";
     DIAGNOSTICS_PER_SKILL_MAX: usize = 200, "Diagnostics kept for one skill; the last one says how many were left out.";
     SEARCH_RESULTS_MAX: usize = 200, "Results of one search.";
+    SEARCH_QUERY_CHARS_MAX: usize = 400, "Characters of a search that are read; the rest is cut, and that is said.";
+    SEARCH_QUERY_WORDS_MAX: usize = 16, "Different words of a search; the rest is cut, and that is said.";
+    SEARCH_BODY_BYTES_MAX: usize = 64 * 1024, "Bytes of a skill's instructions that are searched.";
+    SEARCH_FIELD_BYTES_MAX: usize = 8 * 1024, "Bytes of a skill's name, title, description and tags that are searched, each.";
+    SEARCH_TERM_BYTES_MAX: usize = 64, "Bytes of one searched word; longer ones are cut alike everywhere.";
+    WATCH_EVENTS_MAX: usize = 1024, "Changes of files that may wait to be told; more say nothing more.";
     SELECT_MAX: usize = 50, "Skills that one selection returns.";
     SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";

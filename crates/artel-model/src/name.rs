@@ -15,7 +15,7 @@ pub struct SkillName(String);
 /// Why a text is not a skill's name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing is left after trimming.
+    /// There is nothing.
     #[error("the name is empty")]
     Empty,
     /// More than [`NAME_CHARS_MAX`] characters.

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::limit::{SET_SKILLS_MAX, TOOL_INTERSECTION_MAX};
+use crate::limit::TOOL_INTERSECTION_MAX;
 use crate::name::SkillName;
 use crate::skill::Skill;
 use crate::tool::{ToolCall, ToolPattern};
@@ -75,10 +75,10 @@ impl Decision {
 
 /// Composes the rules of `skills`; each skill counts once, at its first place.
 ///
-/// Only the first [`SET_SKILLS_MAX`] skills are looked at: the callers refuse larger sets before.
+/// Larger sets than [`crate::limit::SET_SKILLS_MAX`] are refused by [`crate::set::validate_set`].
 pub fn compose(skills: &[&Skill], mode: ComposeMode) -> ComposedSkill {
     let mut distinct: Vec<&Skill> = Vec::new();
-    for skill in skills.iter().take(SET_SKILLS_MAX) {
+    for skill in skills {
         if !distinct.iter().any(|earlier| earlier.name == skill.name) {
             distinct.push(skill);
         }

@@ -114,7 +114,9 @@ fn collect_text(text: &str, pointer: &str, found: &mut (Vec<(String, Reference)>
                 found.1.push(ReferenceError { pointer: pointer.to_owned(), text });
             }
         }
-        rest = &from[end.unwrap_or(1) + 1..];
+        // Where one is not closed, those behind it are not either.
+        let Some(end) = end else { return };
+        rest = &from[end + 1..];
     }
 }
 
@@ -154,5 +156,11 @@ mod tests {
             assert_eq!(errors[0].pointer, "/0");
         }
         assert_eq!(references_in(&json!("$5 {x}")), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_is_never_closed_is_told_once() {
+        let (references, errors) = references_in(&json!(format!("${{request.x}} {}", "${".repeat(500_000))));
+        assert_eq!((references.len(), errors.len()), (1, 1));
     }
 }

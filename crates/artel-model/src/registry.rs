@@ -1,6 +1,6 @@
 //! Skills by name and version: looking them up, and what they need before them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::graph::{Cycle, Graph};
@@ -20,21 +20,18 @@ pub struct Registry {
 #[derive(Clone, Debug, Default)]
 struct Versions {
     /// Every version, the lowest first. Most skills have one, for which a map would be a waste.
-    entries: Vec<Entry>,
+    skills: Vec<Arc<Skill>>,
     /// The version that a look-up by name gives, when an operator chose one.
     chosen: Option<Version>,
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    skill: Arc<Skill>,
+    /// A switch is about the name, so that a version that comes later does not bring a skill back.
     availability: Availability,
 }
 
 /// Whether a skill may be found without naming its version.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Availability {
     /// It may.
+    #[default]
     Enabled,
     /// An operator switched it off.
     Disabled,
@@ -62,7 +59,7 @@ pub enum LookupError {
         /// The version asked for.
         version: Version,
     },
-    /// Every version is switched off.
+    /// The skill is switched off.
     #[error("skill `{0}` is disabled")]
     Disabled(SkillName),
 }
@@ -71,26 +68,34 @@ pub enum LookupError {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum DependencyProblem {
     /// A skill that does not exist.
-    #[error("`{skill}` depends on `{dependency}`, which does not exist")]
+    #[error("`{}` depends on `{}`, which does not exist", .skill.name, .dependency.name)]
     Unknown {
         /// The skill that asks.
-        skill: SkillName,
+        skill: SkillPin,
         /// What it asks for.
-        dependency: SkillName,
+        dependency: Dependency,
+    },
+    /// A skill that an operator switched off.
+    #[error("`{}` depends on `{}`, which is disabled", .skill.name, .dependency.name)]
+    Disabled {
+        /// The skill that asks.
+        skill: SkillPin,
+        /// What it asks for.
+        dependency: Dependency,
     },
     /// A skill that exists, but not in a version that will do.
-    #[error("`{skill}` depends on `{dependency}`, but only {} exists", versions(.available))]
+    #[error("`{}` depends on `{dependency}`, but only {} exists", .skill.name, versions(.available))]
     Version {
         /// The skill that asks.
-        skill: SkillName,
+        skill: SkillPin,
         /// What it asks for.
-        dependency: String,
+        dependency: Dependency,
         /// The versions there are, lowest first.
         available: Vec<Version>,
     },
     /// Skills that need each other; the first is repeated at the end.
-    #[error("circular dependency: {}", path(.0))]
-    Cycle(Vec<SkillName>),
+    #[error("circular dependency: {}", names(.0))]
+    Cycle(Vec<SkillPin>),
 }
 
 fn versions(available: &[Version]) -> String {
@@ -98,8 +103,8 @@ fn versions(available: &[Version]) -> String {
 }
 
 /// Writes a closed path as `a → b → a`.
-pub fn path(ring: &[SkillName]) -> String {
-    ring.iter().map(SkillName::as_str).collect::<Vec<_>>().join(" → ")
+fn names(ring: &[SkillPin]) -> String {
+    ring.iter().map(|pin| pin.name.as_str()).collect::<Vec<_>>().join(" → ")
 }
 
 impl Registry {
@@ -109,9 +114,10 @@ impl Registry {
         // One sort takes a fraction of the time that it takes to find the place of every skill in a map.
         skills.sort_by_key(|skill| (&skill.name, &skill.version));
         skills.dedup_by_key(|skill| (&skill.name, &skill.version));
-        let entry = |skill: &&Arc<Skill>| Entry::new(skill);
-        let versions =
-            |same: &[&Arc<Skill>]| Versions { entries: same.iter().map(entry).collect(), chosen: None };
+        let versions = |same: &[&Arc<Skill>]| Versions {
+            skills: same.iter().copied().map(Arc::clone).collect(),
+            ..Versions::default()
+        };
         let named = skills.chunk_by(|a, b| a.name == b.name);
         Self { skills: named.map(|same| (same[0].name.clone(), versions(same))).collect() }
     }
@@ -122,22 +128,20 @@ impl Registry {
         match versions.search(&skill.version) {
             Ok(_) => Err(RegisterError::Duplicate(skill.pin())),
             Err(at) => {
-                versions.entries.insert(at, Entry::new(skill));
+                versions.skills.insert(at, Arc::clone(skill));
                 Ok(())
             }
         }
     }
 
-    /// Switches every version of a skill on or off.
+    /// Switches a skill on or off, in every version that it has or gets.
     pub fn set_availability(
         &mut self,
         name: &SkillName,
         availability: Availability,
     ) -> Result<(), LookupError> {
         let versions = self.skills.get_mut(name).ok_or_else(|| LookupError::Unknown(name.clone()))?;
-        for entry in &mut versions.entries {
-            entry.availability = availability;
-        }
+        versions.availability = availability;
         Ok(())
     }
 
@@ -154,35 +158,33 @@ impl Registry {
     /// Returns the skill in that version, or else the chosen or highest enabled one.
     pub fn get(&self, name: &SkillName, version: Option<&Version>) -> Result<&Arc<Skill>, LookupError> {
         let versions = self.skills.get(name).ok_or_else(|| LookupError::Unknown(name.clone()))?;
-        let entry = match version {
-            Some(version) => versions.get(version).ok_or_else(|| LookupError::UnknownVersion {
-                name: name.clone(),
-                version: version.clone(),
-            })?,
-            None => versions.usual().ok_or_else(|| LookupError::Disabled(name.clone()))?,
-        };
-        Ok(&entry.skill)
+        match version {
+            Some(version) => versions
+                .get(version)
+                .ok_or_else(|| LookupError::UnknownVersion { name: name.clone(), version: version.clone() }),
+            None => versions.usual().ok_or_else(|| LookupError::Disabled(name.clone())),
+        }
     }
 
     /// Returns the usual version of every enabled skill that has all of `tags`, by name.
     pub fn list<'a>(&'a self, tags: &'a [String]) -> impl Iterator<Item = &'a Arc<Skill>> {
-        let usual = self.skills.values().filter_map(Versions::usual).map(|entry| &entry.skill);
+        let usual = self.skills.values().filter_map(Versions::usual);
         usual.filter(move |skill| tags.iter().all(|tag| skill.about.tags.contains(tag)))
     }
 
     /// Returns the usual version of a skill, or the highest when it is switched off.
     pub fn get_any(&self, name: &SkillName) -> Option<&Arc<Skill>> {
-        self.skills.get(name).and_then(Versions::usual_or_highest).map(|entry| &entry.skill)
+        self.skills.get(name).and_then(Versions::usual_or_highest)
     }
 
     /// Returns the usual version of every skill, or the highest where it is switched off, by name.
     pub fn list_any(&self) -> impl Iterator<Item = &Arc<Skill>> {
-        self.skills.values().filter_map(Versions::usual_or_highest).map(|entry| &entry.skill)
+        self.skills.values().filter_map(Versions::usual_or_highest)
     }
 
     /// Returns every version of every skill, by name, then version.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Skill>> {
-        self.skills.values().flat_map(|versions| &versions.entries).map(|entry| &entry.skill)
+        self.skills.values().flat_map(|versions| &versions.skills)
     }
 
     /// Returns the names each skill depends on, by name.
@@ -199,16 +201,16 @@ impl Registry {
         let start = self.get(name, None).map_err(ResolveError::Lookup)?;
         let resolution = Resolution::of(self, vec![start]);
         if let Some(problem) = resolution.problems.into_iter().next() {
-            return Err(ResolveError::Dependency(problem));
+            return Err(ResolveError::Dependency(Box::new(problem)));
         }
         match resolution.graph.order_of(0) {
             Ok(order) => Ok(order.into_iter().map(|node| Arc::clone(resolution.nodes[node])).collect()),
-            Err(cycle) => Err(ResolveError::Dependency(named(&cycle, &resolution.nodes))),
+            Err(cycle) => Err(ResolveError::Dependency(Box::new(named(&cycle, &resolution.nodes)))),
         }
     }
 
     /// Returns the ring that the dependencies of a skill run into, if they do.
-    pub fn detect_cycles(&self, name: &SkillName) -> Result<Option<Vec<SkillName>>, LookupError> {
+    pub fn detect_cycles(&self, name: &SkillName) -> Result<Option<Vec<SkillPin>>, LookupError> {
         let start = self.get(name, None)?;
         let resolution = Resolution::of(self, vec![start]);
         Ok(resolution.graph.order_of(0).err().map(|cycle| ring(&cycle, &resolution.nodes)))
@@ -224,27 +226,17 @@ impl Registry {
         problems
     }
 
-    /// Returns the version of a dependency to use: the usual one if it will do, else the highest that will.
-    fn satisfy(&self, dependency: &Dependency) -> Option<&Arc<Skill>> {
-        let versions = self.skills.get(&dependency.name)?;
-        let usual = versions.usual().filter(|entry| dependency.accepts(&entry.skill.version));
-        let highest = || {
-            let mut entries = versions.entries.iter().rev().filter(|entry| entry.is_enabled());
-            entries.find(|entry| dependency.accepts(&entry.skill.version))
-        };
-        usual.or_else(highest).map(|entry| &entry.skill)
-    }
-
     fn problem(&self, skill: &Skill, dependency: &Dependency) -> DependencyProblem {
+        let (skill, dependency) = (skill.pin(), dependency.clone());
         match self.skills.get(&dependency.name) {
-            Some(versions) => DependencyProblem::Version {
-                skill: skill.name.clone(),
-                dependency: dependency.to_string(),
-                available: versions.entries.iter().map(|entry| entry.skill.version.clone()).collect(),
+            None => DependencyProblem::Unknown { skill, dependency },
+            Some(versions) => match versions.availability {
+                Availability::Disabled => DependencyProblem::Disabled { skill, dependency },
+                Availability::Enabled => {
+                    let available = versions.skills.iter().map(|skill| skill.version.clone()).collect();
+                    DependencyProblem::Version { skill, dependency, available }
+                }
             },
-            None => {
-                DependencyProblem::Unknown { skill: skill.name.clone(), dependency: dependency.name.clone() }
-            }
         }
     }
 }
@@ -252,35 +244,38 @@ impl Registry {
 impl Versions {
     /// Returns where a version is, or where it would have to be.
     fn search(&self, version: &Version) -> Result<usize, usize> {
-        self.entries.binary_search_by(|entry| entry.skill.version.cmp(version))
+        self.skills.binary_search_by(|skill| skill.version.cmp(version))
     }
 
-    fn get(&self, version: &Version) -> Option<&Entry> {
-        self.search(version).ok().map(|at| &self.entries[at])
+    fn get(&self, version: &Version) -> Option<&Arc<Skill>> {
+        self.search(version).ok().map(|at| &self.skills[at])
     }
 
-    fn usual(&self) -> Option<&Entry> {
-        let is_enabled = |entry: &&Entry| entry.is_enabled();
-        let chosen = self.chosen.as_ref().and_then(|version| self.get(version)).filter(is_enabled);
+    /// Returns what may be found without naming its version: every version or none.
+    fn enabled(&self) -> &[Arc<Skill>] {
+        match self.availability {
+            Availability::Enabled => &self.skills,
+            Availability::Disabled => &[],
+        }
+    }
+
+    fn usual(&self) -> Option<&Arc<Skill>> {
+        let enabled = self.enabled();
+        let chosen =
+            self.chosen.as_ref().filter(|_| !enabled.is_empty()).and_then(|version| self.get(version));
         // A pre-release is only usual when there is nothing else.
-        let is_release = |entry: &&Entry| entry.is_enabled() && entry.skill.version.pre.is_empty();
-        let release = || self.entries.iter().rev().find(is_release);
-        let any = || self.entries.iter().rev().find(is_enabled);
-        chosen.or_else(release).or_else(any)
+        let release = || enabled.iter().rev().find(|skill| skill.version.pre.is_empty());
+        chosen.or_else(release).or(enabled.last())
     }
 
-    fn usual_or_highest(&self) -> Option<&Entry> {
-        self.usual().or(self.entries.last())
-    }
-}
-
-impl Entry {
-    fn new(skill: &Arc<Skill>) -> Self {
-        Self { skill: Arc::clone(skill), availability: Availability::Enabled }
+    /// Returns the version to use for a dependency: the usual one if it will do, else the highest that will.
+    fn satisfy(&self, dependency: &Dependency) -> Option<&Arc<Skill>> {
+        let will_do = |skill: &&Arc<Skill>| dependency.accepts(&skill.version);
+        self.usual().filter(will_do).or_else(|| self.enabled().iter().rev().find(will_do))
     }
 
-    fn is_enabled(&self) -> bool {
-        self.availability == Availability::Enabled
+    fn usual_or_highest(&self) -> Option<&Arc<Skill>> {
+        self.usual().or(self.skills.last())
     }
 }
 
@@ -292,7 +287,7 @@ pub enum ResolveError {
     Lookup(LookupError),
     /// Something it needs is missing, or needs it in turn.
     #[error(transparent)]
-    Dependency(DependencyProblem),
+    Dependency(Box<DependencyProblem>),
 }
 
 /// The graph of some skills and all they need, with what is missing.
@@ -304,21 +299,26 @@ struct Resolution<'a> {
 
 impl<'a> Resolution<'a> {
     fn of(registry: &'a Registry, starts: Vec<&'a Arc<Skill>>) -> Self {
-        let mut index: BTreeMap<(&SkillName, &Version), usize> = BTreeMap::new();
+        // There are many more dependencies than skills, so looking them up must be quick. Nobody walks through these
+        // maps, so their order does not matter.
+        let mut index: HashMap<*const Skill, usize> = HashMap::new();
+        let mut versions: HashMap<&SkillName, Option<&Versions>> = HashMap::new();
         let mut nodes = starts;
         for (node, skill) in nodes.iter().enumerate() {
-            index.insert((&skill.name, &skill.version), node);
+            index.insert(Arc::as_ptr(skill), node);
         }
         let (mut edges, mut problems) = (Vec::new(), Vec::new());
         let mut node = 0;
         while node < nodes.len() {
             let skill = nodes[node];
             for dependency in &skill.dependencies {
-                let Some(needed) = registry.satisfy(dependency) else {
+                let known = versions.entry(&dependency.name);
+                let known = known.or_insert_with(|| registry.skills.get(&dependency.name));
+                let Some(needed) = known.and_then(|versions| versions.satisfy(dependency)) else {
                     problems.push(registry.problem(skill, dependency));
                     continue;
                 };
-                let other = *index.entry((&needed.name, &needed.version)).or_insert_with(|| {
+                let other = *index.entry(Arc::as_ptr(needed)).or_insert_with(|| {
                     nodes.push(needed);
                     nodes.len() - 1
                 });
@@ -338,8 +338,8 @@ fn named(cycle: &Cycle, nodes: &[&Arc<Skill>]) -> DependencyProblem {
     DependencyProblem::Cycle(ring(cycle, nodes))
 }
 
-fn ring(cycle: &Cycle, nodes: &[&Arc<Skill>]) -> Vec<SkillName> {
-    cycle.0.iter().map(|&node| nodes[node].name.clone()).collect()
+fn ring(cycle: &Cycle, nodes: &[&Arc<Skill>]) -> Vec<SkillPin> {
+    cycle.0.iter().map(|&node| nodes[node].pin()).collect()
 }
 
 #[cfg(test)]
@@ -384,6 +384,18 @@ mod tests {
     }
 
     #[test]
+    fn a_later_version_does_not_bring_a_disabled_skill_back() {
+        let mut registry = registry(&["a@1.0.0", "x@1.0.0 a"]);
+        registry.set_availability(&name("a"), Availability::Disabled).unwrap();
+        registry.register(&Arc::new(skill("a@2.0.0"))).unwrap();
+        assert_eq!(version_of(&registry, "a"), Err(LookupError::Disabled(name("a"))));
+        let error = registry.resolve_dependencies(&name("x")).unwrap_err();
+        assert_eq!(error.to_string(), "`x` depends on `a`, which is disabled");
+        registry.set_availability(&name("a"), Availability::Enabled).unwrap();
+        assert_eq!(version_of(&registry, "a").unwrap(), "2.0.0");
+    }
+
+    #[test]
     fn what_does_not_exist_is_said() {
         let mut registry = registry(&["a@1.0.0"]);
         assert_eq!(version_of(&registry, "b"), Err(LookupError::Unknown(name("b"))));
@@ -404,6 +416,30 @@ mod tests {
         assert_eq!(names(&[]), ["a@2.0.0", "b@1.0.0"]);
         assert_eq!(names(&["b".to_owned()]), ["b@1.0.0"]);
         assert_eq!(registry.all().count(), 3);
+    }
+
+    #[test]
+    fn many_skills_at_once_are_the_same_as_one_after_the_other() {
+        let skills = ["b@1.0.0", "a@2.0.0", "a@1.0.0 b", "a@2.0.0 b"].map(|text| Arc::new(skill(text)));
+        let mut one_by_one = Registry::default();
+        let results = skills.each_ref().map(|skill| one_by_one.register(skill).is_ok());
+        assert_eq!(results, [true, true, true, false]);
+        let at_once = Registry::of(&skills);
+        let all = |registry: &Registry| registry.all().map(Arc::as_ptr).collect::<Vec<_>>();
+        assert_eq!(all(&at_once), all(&one_by_one));
+        assert_eq!(at_once.all().count(), 3);
+    }
+
+    #[test]
+    fn what_is_switched_off_still_has_a_highest_version() {
+        let mut registry = registry(&["a@1.0.0", "a@2.0.0-rc.1", "b@1.0.0"]);
+        let pin = |registry: &Registry| registry.get_any(&name("a")).map(|skill| skill.pin().to_string());
+        assert_eq!(pin(&registry).as_deref(), Some("a@1.0.0"));
+        registry.set_availability(&name("a"), Availability::Disabled).unwrap();
+        assert_eq!(pin(&registry).as_deref(), Some("a@2.0.0-rc.1"));
+        assert_eq!(registry.list_any().count(), 2);
+        assert_eq!(registry.list(&[]).count(), 1);
+        assert_eq!(registry.get_any(&name("c")), None);
     }
 
     #[track_caller]
@@ -435,7 +471,7 @@ mod tests {
         check_order(&ring, "x", Err("circular dependency: a → b → c → a"));
         let registry = registry(&ring);
         assert_eq!(
-            registry.detect_cycles(&name("x")).unwrap().map(|ring| path(&ring)).as_deref(),
+            registry.detect_cycles(&name("x")).unwrap().map(|ring| names(&ring)).as_deref(),
             Some("a → b → c → a")
         );
         assert_eq!(registry.dependency_problems().len(), 1);

@@ -1,4 +1,4 @@
-//! JSON Schema, checked once where it enters and compiled once where it is first used.
+//! JSON Schema, checked and compiled once, where it enters.
 //!
 //! The only module that knows the `jsonschema` crate. Schemas are untrusted: nothing is fetched, patterns run on a
 //! linear engine, sizes are bounded.
@@ -99,7 +99,7 @@ pub enum Quote {
 impl Schema {
     /// Checks and compiles `document`.
     pub fn parse(document: Value) -> Result<Self, SchemaError> {
-        if let Some((pointer, uri)) = remote_reference(&document, &mut String::new()) {
+        if let Some((pointer, uri)) = remote_reference(&document, &mut String::new(), Keys::Keywords) {
             return Err(SchemaError { pointer, kind: SchemaErrorKind::RemoteReference(uri) });
         }
         if document.to_string().len() > SCHEMA_BYTES_MAX {
@@ -173,20 +173,33 @@ fn fill_defaults(schema: &Value, instance: &mut Map<String, Value>) {
     }
 }
 
+/// What the keys of an object inside a schema are.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Keys {
+    /// Keywords of JSON Schema.
+    Keywords,
+    /// Names that the schema's author chose.
+    Names,
+}
+
 /// Finds the first reference that does not point into the document itself.
-fn remote_reference(value: &Value, pointer: &mut String) -> Option<(String, String)> {
+fn remote_reference(value: &Value, pointer: &mut String, keys: Keys) -> Option<(String, String)> {
     let length = pointer.len();
     match value {
         Value::Object(object) => {
             for (key, inner) in object {
                 push_pointer(pointer, key);
-                let found = match (key.as_str(), inner) {
+                let keyword = if keys == Keys::Keywords { key.as_str() } else { "" };
+                let found = match (keyword, inner) {
                     ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(uri)) if !is_local(uri) => {
                         Some((pointer.clone(), uri.clone()))
                     }
                     // Values under these keys are data, not schemas.
                     ("const" | "enum" | "default" | "examples", _) => None,
-                    (_, inner) => remote_reference(inner, pointer),
+                    ("properties" | "patternProperties" | "$defs" | "definitions", inner) => {
+                        remote_reference(inner, pointer, Keys::Names)
+                    }
+                    (_, inner) => remote_reference(inner, pointer, Keys::Keywords),
                 };
                 pointer.truncate(length);
                 if found.is_some() {
@@ -197,7 +210,7 @@ fn remote_reference(value: &Value, pointer: &mut String) -> Option<(String, Stri
         }
         Value::Array(array) => array.iter().enumerate().find_map(|(index, inner)| {
             push_pointer(pointer, &index.to_string());
-            let found = remote_reference(inner, pointer);
+            let found = remote_reference(inner, pointer, Keys::Keywords);
             pointer.truncate(length);
             found
         }),
@@ -326,6 +339,9 @@ mod tests {
         assert!(Schema::parse(json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})).is_ok());
         assert!(Schema::parse(json!({"$ref": "#/$defs/missing"})).is_err());
         assert!(Schema::parse(json!({"enum": [{"$ref": "https://data.example"}]})).is_ok());
+        let named_like_a_keyword =
+            json!({"properties": {"default": {"$ref": "https://x.example"}, "$ref": {}}});
+        assert_eq!(Schema::parse(named_like_a_keyword).unwrap_err().pointer, "/properties/default/$ref");
         assert!(Schema::parse(json!({"pattern": "(a"})).is_err());
         assert!(Schema::parse(json!({"description": "x".repeat(SCHEMA_BYTES_MAX)})).is_err());
     }

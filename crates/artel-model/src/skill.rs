@@ -142,7 +142,7 @@ pub struct SandboxRequest {
     pub env: Vec<String>,
 }
 
-/// Why a skill is thought to be risky to choose on its own.
+/// How far a skill's scripts want to reach.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reach {
     /// It stays within its own folder.

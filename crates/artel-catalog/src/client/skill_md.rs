@@ -17,6 +17,8 @@ pub(crate) struct SkillMdFile {
 /// How a client finds the file.
 pub(crate) enum SkillMdState {
     Missing,
+    /// It is a link out of the folder. Clients that follow links read what it leads to; we do not.
+    Escapes,
     Unreadable(ReadError),
     Present {
         bytes: Vec<u8>,
@@ -30,14 +32,10 @@ pub(crate) enum SkillMdState {
 impl SkillMdFile {
     pub(crate) fn read(tree: &dyn FileTree, listing: &Listing, root: &Utf8Path) -> Self {
         let folder = root.file_name().unwrap_or_default().trim_start_matches("built-in:").to_owned();
-        // A client follows a link that leads out of the folder; we judge it without reading it.
         let entry = ["SKILL.md", "skill.md"].iter().find_map(|name| listing.file(name));
         let escapes = listing.escaping.iter().any(|path| path == "SKILL.md");
         let state = match entry {
-            None if escapes => match tree.read(Utf8Path::new("SKILL.md"), SKILL_MD_BYTES_MAX) {
-                Ok(bytes) => SkillMdState::Present { bytes, is_lowercase: false, is_link: true },
-                Err(error) => SkillMdState::Unreadable(error),
-            },
+            None if escapes => SkillMdState::Escapes,
             None => SkillMdState::Missing,
             Some(entry) => match tree.read(&entry.path, SKILL_MD_BYTES_MAX) {
                 Ok(bytes) => {
@@ -67,6 +65,10 @@ impl SkillMdFile {
             SkillMdState::Missing => {
                 Some(self.finding(Code::ClientUnloadable, None, "there is no `SKILL.md`"))
             }
+            SkillMdState::Escapes => {
+                let message = "not judged: the link leads out of the folder and is not followed";
+                Some(self.finding(Code::ClientUnloadable, None, message))
+            }
             SkillMdState::Unreadable(error) => {
                 let code = match error {
                     ReadError::TooLarge { .. } => Code::FileTooLarge,
@@ -85,7 +87,10 @@ impl SkillMdFile {
                 let message = "the file is called `skill.md`, which this client does not look for";
                 Some(self.finding(Code::LowercaseFileName, Some(Position::START), message))
             }
-            SkillMdState::Present { .. } | SkillMdState::Missing | SkillMdState::Unreadable(_) => None,
+            SkillMdState::Present { .. }
+            | SkillMdState::Missing
+            | SkillMdState::Escapes
+            | SkillMdState::Unreadable(_) => None,
         }
     }
 

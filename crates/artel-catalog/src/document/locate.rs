@@ -7,7 +7,7 @@ use artel_model::diagnostic::Position;
 use serde_json::Value;
 
 use super::json_tree::json_tree;
-use super::tree::{Key, Node, NodeKind};
+use super::tree::{Key, Node, NodeKind, Repetition};
 
 /// A value, and a tree that tells where its parts stand.
 #[derive(Debug)]
@@ -71,9 +71,18 @@ impl<'a> Document<'a> {
 
     /// Returns the second and later occurrences of keys, each with its place.
     pub(crate) fn repeated_keys(&self) -> Vec<(String, Position)> {
-        let root = self.tree();
-        let place = |key: &Key| Position { line: key.position.line + self.lines_before, ..key.position };
-        root.repeated_keys().into_iter().map(|key| (key.text.clone(), place(key))).collect()
+        let repeated = self.tree().repeated_keys().into_iter();
+        repeated.map(|key| (key.text.clone(), self.place_of(key))).collect()
+    }
+
+    /// Returns what [`Document::repeated_keys`] does, each with the field it belongs to.
+    pub(crate) fn repetitions(&self) -> Vec<Repetition<'_>> {
+        self.tree().repetitions()
+    }
+
+    /// Returns where a key of this document stands.
+    pub(crate) fn place_of(&self, key: &Key) -> Position {
+        Position { line: key.position.line + self.lines_before, ..key.position }
     }
 
     fn tree(&self) -> &Node {

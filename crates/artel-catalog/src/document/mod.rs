@@ -13,5 +13,5 @@ mod yaml;
 pub(crate) use json::parse_json;
 pub(crate) use locate::{Document, Part};
 pub(crate) use portable::{FeatureKind, OLD_LINE_BREAKS};
-pub(crate) use tree::{Node, NodeKind};
-pub(crate) use yaml::{Budget, YamlErrorKind, parse_yaml, parse_yaml_documents};
+pub(crate) use tree::{Node, NodeKind, Repetition};
+pub(crate) use yaml::{Budget, YamlError, YamlErrorKind, parse_yaml, parse_yaml_documents};

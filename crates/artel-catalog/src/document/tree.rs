@@ -28,6 +28,16 @@ pub(crate) struct Key {
     pub(crate) position: Position,
 }
 
+/// A key that stands in its mapping already.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Repetition<'a> {
+    pub(crate) key: &'a Key,
+    /// Which entry of the document it is in, where the document is a list.
+    pub(crate) item: Option<usize>,
+    /// The outermost key that it lies below; the key itself where it lies below none.
+    pub(crate) field: &'a str,
+}
+
 impl Node {
     /// Returns the plain value; of repeated keys the last counts.
     pub(crate) fn to_value(&self) -> Value {
@@ -52,15 +62,36 @@ impl Node {
 
     /// Returns every second and later occurrence of a key in the same mapping, anywhere in the tree.
     pub(crate) fn repeated_keys(&self) -> Vec<&Key> {
+        self.repetitions().into_iter().map(|repetition| repetition.key).collect()
+    }
+
+    /// Returns what [`Node::repeated_keys`] does, each with the field it belongs to.
+    pub(crate) fn repetitions(&self) -> Vec<Repetition<'_>> {
         let mut found = Vec::new();
-        self.collect_repeated(&mut found);
+        match &self.kind {
+            NodeKind::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    item.collect_repeated(Some(index), None, &mut found);
+                }
+            }
+            NodeKind::Text(_) | NodeKind::Plain(_) | NodeKind::Mapping(_) => {
+                self.collect_repeated(None, None, &mut found);
+            }
+        }
         found
     }
 
-    fn collect_repeated<'a>(&'a self, found: &mut Vec<&'a Key>) {
+    fn collect_repeated<'a>(
+        &'a self,
+        item: Option<usize>,
+        field: Option<&'a str>,
+        found: &mut Vec<Repetition<'a>>,
+    ) {
         match &self.kind {
             NodeKind::Text(_) | NodeKind::Plain(_) => {}
-            NodeKind::List(items) => items.iter().for_each(|item| item.collect_repeated(found)),
+            NodeKind::List(items) => {
+                items.iter().for_each(|inner| inner.collect_repeated(item, field, found))
+            }
             NodeKind::Mapping(entries) => {
                 // A few keys are compared quicker than they are put into a set.
                 let is_short = entries.len() <= 16;
@@ -70,10 +101,11 @@ impl Node {
                         true => entries[..index].iter().any(|(earlier, _)| earlier.text == key.text),
                         false => !seen.insert(key.text.as_str()),
                     };
+                    let field = field.unwrap_or(&key.text);
                     if is_repeated {
-                        found.push(key);
+                        found.push(Repetition { key, item, field });
                     }
-                    node.collect_repeated(found);
+                    node.collect_repeated(item, Some(field), found);
                 }
             }
         }
@@ -112,6 +144,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_repetition_knows_its_field() {
+        let key = |text: &str| Key { text: text.to_owned(), position: Position::START };
+        let node = |kind| Node { position: Position::START, kind };
+        let leaf = || node(NodeKind::Plain("1".to_owned()));
+        let inner = || node(NodeKind::Mapping(vec![(key("b"), leaf()), (key("b"), leaf())]));
+        let list = || node(NodeKind::List(vec![inner()]));
+        let outer =
+            || node(NodeKind::Mapping(vec![(key("a"), list()), (key("c"), leaf()), (key("c"), inner())]));
+        let told = |node: &Node| {
+            let told = node
+                .repetitions()
+                .into_iter()
+                .map(|found| (found.item, found.field.to_owned(), found.key.text.clone()));
+            told.collect::<Vec<_>>()
+        };
+        let expected = |item: Option<usize>| {
+            [("a", "b"), ("c", "c"), ("c", "b")].map(|(field, key)| (item, field.to_owned(), key.to_owned()))
+        };
+        assert_eq!(told(&outer()), expected(None));
+        assert_eq!(told(&node(NodeKind::List(vec![leaf(), outer()]))), expected(Some(1)));
+    }
 
     #[test]
     fn plain_scalars_get_the_types_of_the_core_schema() {

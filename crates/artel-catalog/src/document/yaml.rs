@@ -5,6 +5,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "the parser's enums are open")]
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use artel_model::diagnostic::Position;
 use artel_model::limit;
@@ -118,7 +119,9 @@ struct Builder<'a> {
     nodes: usize,
     text_bytes: usize,
     aliases: usize,
-    anchors: BTreeMap<usize, (Node, usize, usize)>,
+    anchors: BTreeMap<usize, (Rc<Node>, Weight)>,
+    /// What all anchors together hold: every one keeps a copy.
+    anchored: Weight,
     features: Vec<Feature>,
     text_spans: Vec<TextSpan>,
 }
@@ -137,6 +140,7 @@ impl<'a> Builder<'a> {
             text_bytes: 0,
             aliases: 0,
             anchors: BTreeMap::new(),
+            anchored: Weight::default(),
             features: Vec::new(),
             text_spans: Vec::new(),
         }
@@ -195,12 +199,11 @@ impl<'a> Builder<'a> {
                 self.note_style(style, position);
                 (self.mapping(position, depth)?, anchor)
             }
-            Event::Alias(anchor) => return self.alias(anchor, position),
+            Event::Alias(anchor) => return self.alias(anchor, position, depth),
             _ => return Err(stray(span.start)),
         };
         if anchor != 0 {
-            let (nodes, bytes) = weigh(&node);
-            self.anchors.insert(anchor, (node.clone(), nodes, bytes));
+            self.hold(anchor, &node)?;
         }
         Ok(node)
     }
@@ -254,23 +257,37 @@ impl<'a> Builder<'a> {
         Ok(Node { position, kind: NodeKind::Mapping(entries) })
     }
 
+    /// Keeps a copy of what an anchor names. Anchors inside anchors would keep the same over and over, so what they
+    /// keep has the budget of a document.
+    fn hold(&mut self, anchor: usize, node: &Node) -> Result<(), YamlError> {
+        let weight = Weight::of(node);
+        self.anchored.nodes += weight.nodes;
+        self.anchored.text_bytes += weight.text_bytes;
+        let Budget { nodes_max, text_bytes_max, .. } = self.budget;
+        if self.anchored.nodes > 2 * nodes_max || self.anchored.text_bytes > text_bytes_max {
+            return Err(over(node.position, "the anchors hold more than a document may".to_owned()));
+        }
+        self.anchors.insert(anchor, (Rc::new(node.clone()), weight));
+        Ok(())
+    }
+
     /// Copies what an alias stands for, after counting it: a bomb is refused before it goes off.
-    fn alias(&mut self, anchor: usize, position: Position) -> Result<Node, YamlError> {
+    fn alias(&mut self, anchor: usize, position: Position, depth: usize) -> Result<Node, YamlError> {
         self.note(FeatureKind::Alias, position);
         self.aliases += 1;
         if self.aliases > limit::ALIASES_MAX {
             return Err(over(position, format!("there are more than {} aliases", limit::ALIASES_MAX)));
         }
         // An alias inside its own anchor has nothing to stand for yet.
-        let Some((node, nodes, bytes)) = self.anchors.get(&anchor).cloned() else {
+        let Some((node, weight)) = self.anchors.get(&anchor).cloned() else {
             return Err(YamlError {
                 position,
                 kind: YamlErrorKind::Syntax("the alias refers to itself".to_owned()),
             });
         };
-        self.nodes += nodes;
-        self.count(position, 0, bytes)?;
-        Ok(Node { position, ..node })
+        self.nodes += weight.nodes;
+        self.count(position, depth + weight.height, weight.text_bytes)?;
+        Ok(Node { position, kind: node.kind.clone() })
     }
 
     fn count(&mut self, position: Position, depth: usize, text_bytes: usize) -> Result<(), YamlError> {
@@ -309,18 +326,40 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn weigh(node: &Node) -> (usize, usize) {
-    match &node.kind {
-        NodeKind::Text(text) | NodeKind::Plain(text) => (2, text.len()),
-        NodeKind::List(items) => items.iter().map(weigh).fold((1, 0), add),
-        NodeKind::Mapping(entries) => {
-            entries.iter().map(|(key, node)| add(weigh(node), (2, key.text.len()))).fold((1, 0), add)
-        }
-    }
+/// How much a value is, with everything in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weight {
+    nodes: usize,
+    text_bytes: usize,
+    /// Levels of values inside it.
+    height: usize,
 }
 
-fn add(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    (a.0 + b.0, a.1 + b.1)
+impl Weight {
+    fn of(node: &Node) -> Self {
+        let scalar = |text: &str| Self { nodes: 2, text_bytes: text.len(), height: 0 };
+        match &node.kind {
+            NodeKind::Text(text) | NodeKind::Plain(text) => scalar(text),
+            NodeKind::List(items) => items.iter().map(Self::of).fold(Self::holder(), Self::with),
+            NodeKind::Mapping(entries) => {
+                let parts = entries.iter().flat_map(|(key, node)| [scalar(&key.text), Self::of(node)]);
+                parts.fold(Self::holder(), Self::with)
+            }
+        }
+    }
+
+    /// An empty list or mapping.
+    fn holder() -> Self {
+        Self { nodes: 1, ..Self::default() }
+    }
+
+    fn with(self, inner: Self) -> Self {
+        Self {
+            nodes: self.nodes + inner.nodes,
+            text_bytes: self.text_bytes + inner.text_bytes,
+            height: self.height.max(inner.height + 1),
+        }
+    }
 }
 
 fn position(marker: Marker) -> Position {
@@ -343,4 +382,42 @@ fn syntax(error: &ScanError) -> YamlError {
         _ => YamlErrorKind::Syntax(message),
     };
     YamlError { position: position(*error.marker()), kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says what is wrong with a text, if anything is.
+    fn refused(text: &str, budget: Budget) -> Option<String> {
+        parse_yaml(text, budget).err().map(|error| error.kind.to_string())
+    }
+
+    #[test]
+    fn an_alias_is_as_deep_as_what_it_stands_for() {
+        let budget = Budget { depth_max: 10, ..Budget::DOCUMENT };
+        let list =
+            |levels: usize, inner: &str| format!("{}{inner}{}", "[".repeat(levels), "]".repeat(levels));
+        let text = |levels: usize| format!("a: &a {}\nb: {}\n", list(levels, "x"), list(levels, "*a"));
+        assert_eq!(refused(&text(4), budget), None);
+        assert_eq!(refused(&text(5), budget).as_deref(), Some("values are nested deeper than 10 levels"));
+
+        let chain = (1..50).map(|n| format!("a{n}: &a{n} {}\n", list(60, &format!("*a{}", n - 1))));
+        let text = format!("a0: &a0 x\n{}", chain.collect::<String>());
+        assert_eq!(
+            refused(&text, Budget::DOCUMENT).as_deref(),
+            Some("values are nested deeper than 64 levels")
+        );
+    }
+
+    #[test]
+    fn anchors_in_anchors_do_not_keep_the_same_over_and_over() {
+        let budget = Budget { text_bytes_max: 10_000, ..Budget::DOCUMENT };
+        let text = |levels: usize| {
+            let open: String = (0..levels).map(|level| format!("&a{level} [")).collect();
+            format!("a: {open}{}{}\n", "x".repeat(1000), "]".repeat(levels))
+        };
+        assert_eq!(refused(&text(9), budget), None);
+        assert_eq!(refused(&text(11), budget).as_deref(), Some("the anchors hold more than a document may"));
+    }
 }

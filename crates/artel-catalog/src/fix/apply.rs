@@ -1,14 +1,14 @@
 //! Carries a plan out: every file is replaced in one step, and nothing is overwritten that the plan did not see.
 
 use std::fs::OpenOptions;
-use std::io::{Error, Write};
+use std::io::Error;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use tempfile::NamedTempFile;
 
 use super::change::Fix;
 use super::plan::{Edit, FixPlan, is_taken};
+use crate::file::{Access, write_atomically};
 use crate::source::{DiskTree, FileTree, ReadError};
 
 /// Why a plan was not carried out in full.
@@ -117,16 +117,8 @@ fn check(plan: &FixPlan) -> Result<(), FixError> {
 /// Writes a file beside the old one and moves it there: whoever reads sees one or the other.
 fn replace(folder: &Utf8Path, edit: &Edit) -> Result<(), FixError> {
     let path = folder.join(&edit.path);
-    let write = || -> Result<(), Error> {
-        let permissions = path.symlink_metadata()?.permissions();
-        let mut file = NamedTempFile::new_in(path.parent().unwrap_or(folder))?;
-        file.write_all(edit.after.as_bytes())?;
-        file.as_file().set_permissions(permissions)?;
-        file.as_file().sync_all()?;
-        file.persist(&path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(|source| FixError::Write { path: path.clone(), source })
+    write_atomically(&path, edit.after.as_bytes(), Access::Shared)
+        .map_err(|source| FixError::Write { path, source })
 }
 
 /// Lets everybody execute the file who may read it.

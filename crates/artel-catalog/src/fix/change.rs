@@ -5,6 +5,8 @@ use std::fmt;
 use artel_model::name::SkillName;
 use camino::Utf8PathBuf;
 
+use crate::text::visible;
+
 /// Characters that are shown of a name or field.
 const TEXT_CHARS_SHOWN: usize = 80;
 
@@ -172,7 +174,12 @@ impl fmt::Display for Obstacle {
                 )
             }
             Self::NamesDiffer { skill_md, manifest } => {
-                write!(f, "the name is not changed: SKILL.md says `{skill_md}`, the manifest `{manifest}`")
+                write!(
+                    f,
+                    "the name is not changed: SKILL.md says `{}`, the manifest `{}`",
+                    short(skill_md),
+                    short(manifest)
+                )
             }
             Self::Taken(path) => write!(f, "not renamed: there is something at `{path}` already"),
             Self::Link => f.write_str("not touched: it is a symbolic link"),
@@ -183,6 +190,6 @@ impl fmt::Display for Obstacle {
 
 /// Returns what is shown of a text that a file gives, on one line.
 fn short(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().take(TEXT_CHARS_SHOWN).map(visible).collect()
+    let end = text.char_indices().nth(TEXT_CHARS_SHOWN).map_or(text.len(), |(at, _)| at);
+    visible(&text[..end]).into_owned()
 }

@@ -5,33 +5,11 @@ use serde_json::{Map, Value};
 use super::change::Obstacle;
 use super::lines::{FieldLines, field_lines, parse};
 use crate::document::{Node, NodeKind};
+use crate::read::CLIENT_FIELDS;
 
 /// The fields of the open format.
 const FORMAT_FIELDS: [&str; 6] =
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
-
-/// Fields that clients act on where they stand: moving one would, say, let a model start a skill by itself that only a
-/// person should.
-const FIELDS_WITH_EFFECT: [&str; 18] = [
-    "agent",
-    "argument-hint",
-    "arguments",
-    "command-arg-mode",
-    "command-dispatch",
-    "command-tool",
-    "context",
-    "disable-model-invocation",
-    "disallowed-tools",
-    "effort",
-    "hooks",
-    "mode",
-    "model",
-    "paths",
-    "shell",
-    "user-invocable",
-    "when-to-use",
-    "when_to_use",
-];
 
 /// More unknown fields than this are not a slip.
 const FIELDS_MAX: usize = 64;
@@ -79,7 +57,7 @@ fn unknown_fields(yaml: &str) -> Vec<(String, u32)> {
 }
 
 fn move_field(yaml: &str, field: &str) -> Result<String, Obstacle> {
-    if FIELDS_WITH_EFFECT.contains(&field) {
+    if CLIENT_FIELDS.contains(&field) {
         return Err(Obstacle::FieldHasEffect(field.to_owned()));
     }
     let plain = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();

@@ -1,11 +1,10 @@
 //! Looking for skills below folders, in parallel and within bounds.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use artel_model::diagnostic::{Code, Finding};
 use camino::{Utf8Path, Utf8PathBuf};
+use rayon::prelude::*;
 
 use super::folder::load_tree;
 use super::loaded::{Loaded, Location};
@@ -26,17 +25,16 @@ pub struct Discovery {
 
 /// Looks for skills in `root` and below it. A folder that does not exist holds none.
 pub fn discover(root: &Utf8Path, options: impl Into<LoadOptions>) -> Discovery {
-    let search = Search::new(root, options.into());
+    let mut search = Search::new(root, options.into());
     let real = root.canonicalize_utf8().unwrap_or_else(|_| root.to_owned());
     let mut open = vec![Spot { path: root.to_owned(), real, depth: 0 }];
-    // Links are followed in rounds, after everything that is reached without them: which way a folder is found must
-    // not depend on which thread comes first.
+    // Links are followed in rounds, after everything that is reached without them: a folder is found by the shortest
+    // way, not by the one that comes first.
     while !open.is_empty() {
-        rayon::scope(|scope| open.into_iter().for_each(|spot| search.visit(scope, spot)));
+        search.visit_below(open);
         open = search.take_links();
     }
-    let direct = search.direct.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut discovery = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Search { direct, found: mut discovery, .. } = search;
     discovery.loaded.sort_by_cached_key(|loaded| loaded.location.sort_key());
     discovery.empty = without_skills(direct, &discovery.loaded);
     discovery.findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -60,14 +58,25 @@ pub fn discover_builtin(keep: Keep) -> Discovery {
 struct Search<'a> {
     root: &'a Utf8Path,
     options: LoadOptions,
-    found: Mutex<Discovery>,
+    found: Discovery,
     /// The real paths of the folders that were visited, so that links cannot run in circles or find a skill twice.
-    visited: Mutex<HashSet<String>>,
+    visited: HashSet<String>,
     /// Links to folders, to be followed in the next round.
-    links: Mutex<Vec<Spot>>,
+    links: Vec<Spot>,
     /// Folders directly in the root.
-    direct: Mutex<Vec<Utf8PathBuf>>,
-    folders: AtomicUsize,
+    direct: Vec<Utf8PathBuf>,
+    /// How many folders may still be visited.
+    folders_left: usize,
+}
+
+/// What a visit to one folder gave.
+#[derive(Default)]
+struct Visit {
+    loaded: Vec<Loaded>,
+    findings: Vec<Finding>,
+    folders: Vec<Spot>,
+    links: Vec<Spot>,
+    is_skill: bool,
 }
 
 /// A folder to be visited.
@@ -94,63 +103,48 @@ impl<'a> Search<'a> {
         Self {
             root,
             options,
-            found: Mutex::default(),
-            visited: Mutex::default(),
-            links: Mutex::default(),
-            direct: Mutex::default(),
-            folders: AtomicUsize::new(0),
+            found: Discovery::default(),
+            visited: HashSet::new(),
+            links: Vec::new(),
+            direct: Vec::new(),
+            folders_left: options.folders_max,
         }
     }
 
-    fn visit<'s>(&'s self, scope: &rayon::Scope<'s>, spot: Spot) {
-        let Spot { path, real, depth } = spot;
-        if !locked(&self.visited).insert(real.to_string()) {
-            return;
-        }
-        if self.folders.fetch_add(1, Ordering::Relaxed) >= self.options.folders_max {
-            let message = format!("more than {} folders; the search stopped", self.options.folders_max);
-            return self.report(Code::DiscoveryLimit, self.root, message);
-        }
-        let entries = match read_folder(&path) {
-            Ok(entries) => entries,
-            Err(error) if depth == 0 && error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) => {
-                return self.report(Code::Unreadable, &path, format!("cannot read the folder: {error}"));
+    /// Visits folders and everything below them, level by level and each level in parallel. Where there are too many
+    /// folders, those of the last level that come first by path are visited.
+    fn visit_below(&mut self, mut level: Vec<Spot>) {
+        while !level.is_empty() {
+            level.retain(|spot| self.visited.insert(spot.real.to_string()));
+            if level.len() > self.folders_left {
+                level.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
+                level.truncate(self.folders_left);
+                let message = format!("more than {} folders; the search stopped", self.options.folders_max);
+                self.found.findings.push(finding(Code::DiscoveryLimit, self.root, message));
             }
-        };
-        let contents = contents(&path, &entries);
-        for file in &contents.registry_files {
-            self.add(load_registry_file(file, self.options.keep));
-        }
-        if contents.is_skill {
-            let tree = DiskTree::with_limits(path.clone(), self.options.folder);
-            let listing = tree.listing_of(Ok(entries));
-            self.add(vec![load_tree(&tree, listing, Location::Folder(path.clone()), self.options.keep)]);
-        }
-        if depth >= self.options.depth_max && !(contents.folders.is_empty() && contents.links.is_empty()) {
-            let message = format!("folders below {} levels are not searched", self.options.depth_max);
-            return self.report(Code::DiscoveryLimit, &path, message);
-        }
-        if depth == 0 && !contents.is_skill {
-            *locked(&self.direct) = contents.folders.iter().map(|name| path.join(name)).collect();
-        }
-        let spot = |name: String| Spot { path: path.join(&name), real: real.join(name), depth: depth + 1 };
-        for folder in contents.folders.into_iter().map(spot) {
-            scope.spawn(move |scope| self.visit(scope, folder));
-        }
-        if !contents.links.is_empty() {
-            locked(&self.links).extend(contents.links.into_iter().map(spot));
+            self.folders_left -= level.len();
+            let visits: Vec<Visit> = level.into_par_iter().map(|spot| visit(spot, &self.options)).collect();
+            level = Vec::new();
+            for visit in visits {
+                if !visit.is_skill {
+                    let direct = visit.folders.iter().filter(|spot| spot.depth == 1);
+                    self.direct.extend(direct.map(|spot| spot.path.clone()));
+                }
+                self.found.loaded.extend(visit.loaded);
+                self.found.findings.extend(visit.findings);
+                self.links.extend(visit.links);
+                level.extend(visit.folders);
+            }
         }
     }
 
     /// Returns the folders that links lead to and that were not visited yet, each once and none inside another.
-    fn take_links(&self) -> Vec<Spot> {
-        let visited = locked(&self.visited);
+    fn take_links(&mut self) -> Vec<Spot> {
         let mut spots: Vec<Spot> = Vec::new();
-        for link in std::mem::take(&mut *locked(&self.links)) {
+        for link in std::mem::take(&mut self.links) {
             let Ok(real) = link.path.canonicalize_utf8() else { continue };
             // A link to a folder above it would find everything again.
-            if !link.real.starts_with(&real) && !visited.contains(real.as_str()) {
+            if !link.real.starts_with(&real) && !self.visited.contains(real.as_str()) {
                 spots.push(Spot { real, ..link });
             }
         }
@@ -158,30 +152,59 @@ impl<'a> Search<'a> {
         spots.dedup_by(|inner, outer| inner.real.starts_with(&outer.real));
         spots
     }
-
-    fn add(&self, loaded: Vec<Loaded>) {
-        locked(&self.found).loaded.extend(loaded);
-    }
-
-    fn report(&self, code: Code, path: &Utf8Path, message: String) {
-        let finding = Finding { code, message, path: path.to_owned(), position: None, hint: None };
-        locked(&self.found).findings.push(finding);
-    }
 }
 
-/// Returns the folders of `direct` in which nothing was found; `loaded` is sorted by path.
+/// Loads what one folder holds, and says where to go on.
+fn visit(spot: Spot, options: &LoadOptions) -> Visit {
+    let Spot { path, real, depth } = spot;
+    let mut visit = Visit::default();
+    let entries = match read_folder(&path) {
+        Ok(entries) => entries,
+        Err(error) if depth == 0 && error.kind() == std::io::ErrorKind::NotFound => return visit,
+        Err(error) => {
+            let message = format!("cannot read the folder: {error}");
+            visit.findings.push(finding(Code::Unreadable, &path, message));
+            return visit;
+        }
+    };
+    let contents = contents(&path, &entries);
+    for file in &contents.registry_files {
+        visit.loaded.extend(load_registry_file(file, options.keep));
+    }
+    if contents.is_skill {
+        let tree = DiskTree::with_limits(path.clone(), options.folder);
+        let listing = tree.listing_of(Ok(entries));
+        visit.loaded.push(load_tree(&tree, listing, Location::Folder(path.clone()), options.keep));
+    }
+    if depth >= options.depth_max && !(contents.folders.is_empty() && contents.links.is_empty()) {
+        let message = format!("folders below {} levels are not searched", options.depth_max);
+        visit.findings.push(finding(Code::DiscoveryLimit, &path, message));
+        return visit;
+    }
+    let spot = |name: String| Spot { path: path.join(&name), real: real.join(name), depth: depth + 1 };
+    visit.is_skill = contents.is_skill;
+    visit.folders = contents.folders.into_iter().map(spot).collect();
+    visit.links = contents.links.into_iter().map(spot).collect();
+    visit
+}
+
+fn finding(code: Code, path: &Utf8Path, message: String) -> Finding {
+    Finding { code, message, path: path.to_owned(), position: None, hint: None }
+}
+
+/// Returns the folders of `direct` in which nothing was found; `loaded` is sorted by the text of its paths.
 fn without_skills(mut direct: Vec<Utf8PathBuf>, loaded: &[Loaded]) -> Vec<Utf8PathBuf> {
-    let paths: Vec<&Utf8Path> = loaded.iter().filter_map(|loaded| loaded.location.path()).collect();
+    let paths: Vec<&str> =
+        loaded.iter().filter_map(|loaded| Some(loaded.location.path()?.as_str())).collect();
+    let starts_at = |text: &str| paths.partition_point(|path| *path < text);
     direct.retain(|folder| {
-        let first = paths.partition_point(|path| path.as_str() < folder.as_str());
-        !paths.get(first).is_some_and(|path| path.starts_with(folder))
+        let inside = format!("{folder}/");
+        let is_skill = paths.get(starts_at(folder.as_str())) == Some(&folder.as_str());
+        let holds_skills = paths.get(starts_at(&inside)).is_some_and(|path| path.starts_with(&inside));
+        !is_skill && !holds_skills
     });
     direct.sort();
     direct
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn contents(path: &Utf8Path, entries: &[FolderEntry]) -> Contents {

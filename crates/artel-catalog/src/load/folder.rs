@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_model::diagnostic::{Code, Finding, Position};
-use artel_model::limit::{DIAGNOSTICS_PER_SKILL_MAX, MANIFEST_BYTES_MAX, SKILL_MD_BYTES_MAX};
+use artel_model::limit::{MANIFEST_BYTES_MAX, SKILL_MD_BYTES_MAX};
 use artel_model::schema::SchemaErrorKind;
 use artel_model::setting::ConfigSchema;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -15,8 +15,8 @@ use super::options::Keep;
 use crate::client::{ClientFindings, SkillMdFile};
 use crate::document::{Budget, Document, FeatureKind, Part, YamlErrorKind, parse_json, parse_yaml};
 use crate::read::{
-    Draft, Parts, Reader, SplitError, Standing, assemble, first_paragraph, read_frontmatter, read_manifest,
-    repair, split,
+    Draft, Parts, Reader, SplitError, Standing, assemble, first_paragraph, is_restriction, read_frontmatter,
+    read_manifest, repair, split,
 };
 use crate::source::{DiskTree, FileTree, Listing};
 
@@ -32,10 +32,8 @@ pub fn load_tree(tree: &dyn FileTree, listing: Listing, location: Location, keep
     let root = location.path().map_or_else(|| Utf8PathBuf::from(location.to_string()), Utf8Path::to_owned);
     let mut folder = Folder { tree, root: &root, findings: Vec::new() };
     let mut loaded = folder.load(&listing, location.clone(), keep);
-    loaded.findings.extend(folder.findings);
-    loaded.findings.extend(listing.findings);
+    loaded.add_findings(folder.findings.into_iter().chain(listing.findings));
     loaded.files = listing.files;
-    sort_and_cap(&mut loaded.findings, &root);
     loaded
 }
 
@@ -243,7 +241,7 @@ impl Folder<'_> {
         let text = self.text(name, MANIFEST_BYTES_MAX)?;
         let document = self.document(&path, &text)?;
         let mut reader = Reader::new(&path, &document);
-        reader.report_repeated_keys();
+        reader.report_repetitions(&document.repetitions(), |repetition| is_restriction(repetition.field));
         let (draft, findings) = read_manifest(reader, "", standing, known);
         self.findings.extend(findings);
         draft
@@ -281,7 +279,7 @@ impl Folder<'_> {
         let Some(text) = self.text("config.json", MANIFEST_BYTES_MAX) else { return };
         let Some(document) = self.document(&path, &text) else { return };
         let mut reader = Reader::new(&path, &document);
-        reader.report_repeated_keys();
+        reader.report_repetitions(&document.repetitions(), |_| false);
         let Value::Object(config) = &document.value else {
             let message = "the settings must be an object".to_owned();
             reader.report(Code::NotAnObject, "", Part::Value, message, None);
@@ -378,37 +376,5 @@ fn report_config(reader: &mut Reader<'_>, schema: &ConfigSchema, config: &Map<St
             field => format!("`{field}`: {}", problem.message),
         };
         reader.report(Code::ConfigInvalid, &pointer, Part::Value, message, None);
-    }
-}
-
-/// Characters of a message or a hint.
-const MESSAGE_CHARS_MAX: usize = 500;
-
-/// Puts findings into their order and leaves out what is too much.
-pub(super) fn sort_and_cap(findings: &mut Vec<Finding>, root: &Utf8Path) {
-    for finding in findings.iter_mut() {
-        shorten(&mut finding.message);
-        finding.hint.as_mut().map(shorten);
-    }
-    findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-    findings.dedup();
-    let Some(more) = findings.len().checked_sub(DIAGNOSTICS_PER_SKILL_MAX).filter(|more| *more > 0) else {
-        return;
-    };
-    findings.truncate(DIAGNOSTICS_PER_SKILL_MAX);
-    findings.push(Finding {
-        code: Code::MoreFindings,
-        message: format!("{more} more findings are not shown"),
-        path: root.to_owned(),
-        position: None,
-        hint: None,
-    });
-}
-
-/// Cuts a text that quotes too much of a file for anybody to read.
-fn shorten(text: &mut String) {
-    if let Some((end, _)) = text.char_indices().nth(MESSAGE_CHARS_MAX) {
-        text.truncate(end);
-        text.push_str("...");
     }
 }

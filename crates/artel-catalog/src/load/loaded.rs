@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use artel_model::diagnostic::{Code, Finding, Position, Severity};
+use artel_model::limit::DIAGNOSTICS_PER_SKILL_MAX;
 use artel_model::setting::ConfigSchema;
 use artel_model::skill::Skill;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -33,6 +34,8 @@ pub struct Loaded {
     /// What clients would say; only when they were asked for.
     pub clients: Option<ClientFindings>,
     pub(crate) places: Option<Places>,
+    /// Findings that are counted but not kept.
+    left_out: usize,
 }
 
 /// Where a skill was loaded from.
@@ -101,6 +104,30 @@ impl Loaded {
             findings: Vec::new(),
             clients: None,
             places: None,
+            left_out: 0,
+        }
+    }
+
+    /// Adds findings, puts all into their order and leaves out what is too much; how much that is comes last.
+    pub(super) fn add_findings(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.retain(|finding| finding.code != Code::MoreFindings);
+        self.findings.extend(findings);
+        for finding in &mut self.findings {
+            shorten(&mut finding.message);
+            finding.hint.as_mut().map(shorten);
+        }
+        self.findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+        self.findings.dedup();
+        self.left_out += self.findings.len().saturating_sub(DIAGNOSTICS_PER_SKILL_MAX);
+        self.findings.truncate(DIAGNOSTICS_PER_SKILL_MAX);
+        if self.left_out > 0 {
+            self.findings.push(Finding {
+                code: Code::MoreFindings,
+                message: format!("{} more findings are not shown", self.left_out),
+                path: Utf8PathBuf::from(self.location.to_string()),
+                position: None,
+                hint: None,
+            });
         }
     }
 
@@ -123,5 +150,55 @@ impl Loaded {
     /// Returns where the skill's name stands.
     pub(crate) fn name_place(&self) -> Option<&(Utf8PathBuf, Position)> {
         self.places.as_ref().map(|places| &places.name)
+    }
+}
+
+/// Characters of a message or a hint.
+const MESSAGE_CHARS_MAX: usize = 500;
+
+const CUT: &str = "...";
+
+/// Cuts a text that quotes too much of a file for anybody to read.
+fn shorten(text: &mut String) {
+    let cut = |text: &str| text.char_indices().nth(MESSAGE_CHARS_MAX).map(|(end, _)| end);
+    // What was cut before stays as it is.
+    if let Some(end) = cut(text).filter(|end| text[*end..] != *CUT) {
+        text.truncate(end);
+        text.push_str(CUT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(line: u32, message: String) -> Finding {
+        let position = Some(Position { line, column: 1 });
+        Finding { code: Code::DependencyUnknown, message, path: "demo".into(), position, hint: None }
+    }
+
+    #[test]
+    fn findings_that_come_later_stay_within_the_limit() {
+        let mut loaded = Loaded::nothing(Location::Folder("demo".into()));
+        let lines = |from: u32, to: u32| (from..to).map(|line| finding(line, "no".to_owned()));
+        loaded.add_findings(lines(0, 150));
+        assert_eq!(loaded.findings.len(), 150);
+        for (from, to, left_out) in [(150, 210, 10), (210, 215, 15), (0, 0, 15)] {
+            loaded.add_findings(lines(from, to));
+            assert_eq!(loaded.findings.len(), DIAGNOSTICS_PER_SKILL_MAX + 1);
+            let last = loaded.findings.last().unwrap();
+            assert_eq!(last.code, Code::MoreFindings);
+            assert_eq!(last.message, format!("{left_out} more findings are not shown"));
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_cut_once() {
+        let mut loaded = Loaded::nothing(Location::Folder("demo".into()));
+        loaded.add_findings([finding(1, "x".repeat(10_000))]);
+        let once = loaded.findings.clone();
+        assert_eq!(once[0].message.len(), MESSAGE_CHARS_MAX + CUT.len());
+        loaded.add_findings([]);
+        assert_eq!(loaded.findings, once);
     }
 }

@@ -8,12 +8,11 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::files::read_text;
-use super::folder::sort_and_cap;
 use super::loaded::{Loaded, Location};
 use super::options::Keep;
 use crate::client::ClientFindings;
-use crate::document::{Budget, Document, YamlErrorKind, parse_json, parse_yaml_documents};
-use crate::read::{Parts, Reader, Standing, assemble, read_manifest};
+use crate::document::{Budget, Document, Repetition, YamlErrorKind, parse_json, parse_yaml_documents};
+use crate::read::{Parts, Reader, Standing, assemble, is_restriction, read_manifest};
 use crate::source::DiskTree;
 
 /// Says whether a file defines skills by its name alone.
@@ -41,22 +40,23 @@ pub fn load_registry_file(path: &Utf8Path, keep: Keep) -> Vec<Loaded> {
             if pointers.len() > REGISTRY_FILE_SKILLS_MAX {
                 findings.push(too_many(path, pointers.len()));
             }
-            for pointer in pointers.iter().take(REGISTRY_FILE_SKILLS_MAX) {
-                entries.push(load_entry(path, document, pointer, entries.len(), keep));
+            let repetitions = document.repetitions();
+            for (index, pointer) in pointers.iter().take(REGISTRY_FILE_SKILLS_MAX).enumerate() {
+                let mut reader = Reader::new(path, document);
+                let own = repetitions_in(&repetitions, index);
+                reader.report_repetitions(own, |repetition| is_restriction(repetition.field));
+                entries.push(load_entry(path, reader, pointer, entries.len(), keep));
             }
-            let mut reader = Reader::new(path, document);
-            reader.report_repeated_keys();
-            findings.extend(reader.findings);
         }
     }
     if entries.is_empty() && findings.is_empty() {
         findings.push(no_skill(path));
     }
     if !findings.is_empty() {
-        sort_and_cap(&mut findings, path);
-        let entry = entries.len();
-        let clients = (keep == Keep::Everything).then(|| ClientFindings::of_registry_file(path));
-        entries.push(Loaded { findings, clients, ..empty(path, entry) });
+        let mut loaded = empty(path, entries.len());
+        loaded.add_findings(findings);
+        loaded.clients = (keep == Keep::Everything).then(|| ClientFindings::of_registry_file(path));
+        entries.push(loaded);
     }
     entries
 }
@@ -107,9 +107,17 @@ fn documents<'t>(path: &Utf8Path, text: &'t str, findings: &mut Vec<Finding>) ->
     nodes.into_iter().map(|node| Document::from_yaml(node, 0)).collect()
 }
 
-fn load_entry(path: &Utf8Path, document: &Document<'_>, pointer: &str, entry: usize, keep: Keep) -> Loaded {
+/// Returns the repeated keys of one entry; they come in the order of the document, which is one entry or a list.
+fn repetitions_in<'r, 'd>(repetitions: &'r [Repetition<'d>], entry: usize) -> &'r [Repetition<'d>] {
+    let item = |repetition: &Repetition<'_>| repetition.item.unwrap_or(0);
+    let start = repetitions.partition_point(|repetition| item(repetition) < entry);
+    let end = repetitions.partition_point(|repetition| item(repetition) <= entry);
+    &repetitions[start..end]
+}
+
+fn load_entry(path: &Utf8Path, reader: Reader<'_>, pointer: &str, entry: usize, keep: Keep) -> Loaded {
     let mut loaded = empty(path, entry);
-    let (draft, mut findings) = read_manifest(Reader::new(path, document), pointer, Standing::Alone, None);
+    let (draft, mut findings) = read_manifest(reader, pointer, Standing::Alone, None);
     if let Some(draft) = draft {
         let parts = Parts {
             folder: None,
@@ -124,8 +132,7 @@ fn load_entry(path: &Utf8Path, document: &Document<'_>, pointer: &str, entry: us
             loaded.places = Some(assembly.places);
         }
     }
-    sort_and_cap(&mut findings, path);
-    loaded.findings = findings;
+    loaded.add_findings(findings);
     loaded.instructions = (keep != Keep::Descriptions).then(|| Arc::from(""));
     loaded.clients = (keep == Keep::Everything).then(|| ClientFindings::of_registry_file(path));
     loaded

@@ -55,7 +55,8 @@ pub(crate) fn assemble(parts: Parts<'_>, findings: &mut Vec<Finding>) -> Option<
     let main_path = skill_md_path.or(manifest_path)?;
     let (skill_md, manifest) = (skill_md.unwrap_or_default(), manifest.unwrap_or_default());
 
-    let written = choose_name(folder, &skill_md, &manifest, manifest_path, findings);
+    let paths = MainPaths { skill_md: skill_md_path, manifest: manifest_path };
+    let written = choose_name(folder, &skill_md, &manifest, &paths, findings);
     let name_path =
         if written.is_some_and(|(from, _)| from == From::Manifest) { manifest_path } else { skill_md_path };
     let name_path = name_path.unwrap_or(main_path);
@@ -82,6 +83,12 @@ pub(crate) fn assemble(parts: Parts<'_>, findings: &mut Vec<Finding>) -> Option<
     Some(Assembly { skill, places })
 }
 
+/// Where the two files are that say what a skill is.
+struct MainPaths<'a> {
+    skill_md: Option<&'a Utf8Path>,
+    manifest: Option<&'a Utf8Path>,
+}
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum From {
     SkillMd,
@@ -93,18 +100,25 @@ fn choose_name<'a>(
     folder: Option<&str>,
     skill_md: &'a Draft,
     manifest: &'a Draft,
-    manifest_path: Option<&Utf8Path>,
+    paths: &MainPaths<'_>,
     findings: &mut Vec<Finding>,
 ) -> Option<(From, &'a At<String>)> {
     match (&skill_md.name, &manifest.name) {
         (Some(one), Some(other)) if one.value != other.value => {
-            if let Some(path) = manifest_path {
-                let message = format!("this file says `{}`, SKILL.md says `{}`", other.value, one.value);
-                let hint = Some("give both files the folder's name".to_owned());
-                findings.push(finding(Code::NameConflict, path, other.position, message, hint));
-            }
             let fits_folder = |name: &At<String>| Some(name.value.as_str()) == folder;
-            Some(if fits_folder(one) { (From::SkillMd, one) } else { (From::Manifest, other) })
+            let (wrong, right, path) = if fits_folder(other) {
+                (one, (From::Manifest, other), paths.skill_md)
+            } else if fits_folder(one) {
+                (other, (From::SkillMd, one), paths.manifest)
+            } else {
+                (other, (From::Manifest, other), paths.manifest)
+            };
+            if let Some(path) = path {
+                let message = format!("SKILL.md says `{}`, the manifest says `{}`", one.value, other.value);
+                let hint = Some("give both files the folder's name".to_owned());
+                findings.push(finding(Code::NameConflict, path, wrong.position, message, hint));
+            }
+            Some(right)
         }
         (Some(one), _) => Some((From::SkillMd, one)),
         (None, Some(other)) => Some((From::Manifest, other)),
@@ -175,13 +189,27 @@ fn report_conflicts(
     findings: &mut Vec<Finding>,
 ) {
     let Some(path) = path else { return };
+    let mut differ = |field: &str, one: &str, position: Position, hint: &str| {
+        let message = format!("`{field}` differs from SKILL.md, which says `{}`", short(one));
+        findings.push(finding(Code::FieldConflict, path, position, message, Some(hint.to_owned())));
+    };
+    let switches = [
+        ("disable_model_invocation", &skill_md.disable_model_invocation, &manifest.disable_model_invocation),
+        ("user_invocable", &skill_md.user_invocable, &manifest.user_invocable),
+    ];
+    for (field, one, other) in switches {
+        if let (Some(one), Some(other)) = (one, other)
+            && one.value != other.value
+        {
+            let hint = "make both equal, or keep it in one file; the stricter one counts";
+            differ(field, &one.value.to_string(), other.position, hint);
+        }
+    }
     let mut compare = |field: &str, one: Option<String>, other: Option<(String, Position)>| {
         if let (Some(one), Some((other, position))) = (one, other)
             && one != other
         {
-            let message = format!("`{field}` differs from SKILL.md, which says `{}`", short(&one));
-            let hint = Some("make both equal, or keep it in one file; this file counts".to_owned());
-            findings.push(finding(Code::FieldConflict, path, position, message, hint));
+            differ(field, &one, position, "make both equal, or keep it in one file; this file counts");
         }
     };
     let text = |value: &Option<At<String>>| value.as_ref().map(|at| at.value.clone());
@@ -313,6 +341,9 @@ fn build(
     let mut metadata = skill_md.metadata;
     metadata.extend(manifest.metadata);
     let steps = manifest.steps.map(|steps| steps.into_iter().map(|step| step.value).collect());
+    // Where both files have a switch, the stricter one counts.
+    let disabled = [&manifest.disable_model_invocation, &skill_md.disable_model_invocation];
+    let invocable = [&manifest.user_invocable, &skill_md.user_invocable];
     Skill {
         name,
         version: manifest.version.or(skill_md.version).map_or(Version::new(0, 0, 0), |at| at.value),
@@ -329,11 +360,8 @@ fn build(
             metadata,
         },
         invocation: Invocation {
-            by_model: !manifest
-                .disable_model_invocation
-                .or(skill_md.disable_model_invocation)
-                .unwrap_or(false),
-            by_user: manifest.user_invocable.or(skill_md.user_invocable).unwrap_or(true),
+            by_model: !disabled.into_iter().flatten().any(|switch| switch.value),
+            by_user: invocable.into_iter().flatten().all(|switch| switch.value),
         },
         interface: Interface {
             parameters: manifest.parameters.unwrap_or_else(Schema::any_object),

@@ -7,8 +7,8 @@ use artel_model::version::{Version, WrittenVersion};
 use serde_json::Value;
 
 use super::draft::{At, Draft};
-use super::reader::{Field, Fields, Reader, Spelling};
-use crate::document::Part;
+use super::reader::{Field, Fields, Reader, Spelling, is_restriction};
+use crate::document::{Part, Repetition};
 
 /// The two parts of a `SKILL.md`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,12 +42,44 @@ pub(crate) fn split(text: &str) -> Result<Frontmatter<'_>, SplitError> {
     Err(SplitError::Unclosed)
 }
 
-const METADATA_HINT: &str = "move it under `metadata:`; `artel skill validate --fix` does it";
+/// Fields that clients act on where they stand: moving one would, say, let a model start a skill by itself that only a
+/// person should.
+pub(crate) const CLIENT_FIELDS: [&str; 18] = [
+    "agent",
+    "argument-hint",
+    "arguments",
+    "command-arg-mode",
+    "command-dispatch",
+    "command-tool",
+    "context",
+    "disable-model-invocation",
+    "disallowed-tools",
+    "effort",
+    "hooks",
+    "mode",
+    "model",
+    "paths",
+    "shell",
+    "user-invocable",
+    "when-to-use",
+    "when_to_use",
+];
+
+/// For fields that mean something to some clients where they stand.
+const CLIENT_FIELD_HINT: &str = "a field of some clients, not of the open format: keep it if you use them";
+/// For every other field.
+const METADATA_HINT: &str = "move it under `metadata:`";
+
+/// Says whether repeating a key may drop a restriction: one of the fields, or one that is kept in the metadata.
+fn may_restrict(repetition: &Repetition<'_>) -> bool {
+    let name = if repetition.field == "metadata" { &repetition.key.text } else { repetition.field };
+    is_restriction(name)
+}
 
 /// Reads the fields of a frontmatter. Fields outside the open format are reported, understood where we know them, and
 /// kept in the metadata.
 pub(crate) fn read_frontmatter(mut reader: Reader<'_>) -> (Draft, Vec<Finding>) {
-    reader.report_repeated_keys();
+    reader.report_repetitions(&reader.document.repetitions(), may_restrict);
     let mut draft = Draft::default();
     let Value::Object(object) = &reader.document.value else {
         // An empty frontmatter is a mapping without fields.
@@ -76,7 +108,9 @@ fn read_extras<'a>(reader: &mut Reader<'a>, fields: &mut Fields<'a>, draft: &mut
     for field in fields.rest() {
         draft.metadata.entry(field.key.to_owned()).or_insert_with(|| field.value.clone());
         let message = format!("`{}` is not a field of the open format", field.key);
-        reader.report(Code::FieldUnknown, &field.pointer, Part::Key, message, Some(METADATA_HINT));
+        let is_client_field = CLIENT_FIELDS.contains(&field.key);
+        let hint = if is_client_field { CLIENT_FIELD_HINT } else { METADATA_HINT };
+        reader.report(Code::FieldUnknown, &field.pointer, Part::Key, message, Some(hint));
     }
     let extra = |name: &str| draft.metadata.get(name);
     let place = |name: &str| {
@@ -89,20 +123,38 @@ fn read_extras<'a>(reader: &mut Reader<'a>, fields: &mut Fields<'a>, draft: &mut
         let value = extra(name).and_then(Value::as_str)?.to_owned();
         Some(At { value, position: place(name) })
     };
-    let flag = |name: &str| match extra(name) {
-        Some(Value::Bool(flag)) => Some(*flag),
-        Some(Value::String(text)) => text.parse().ok(),
-        Some(Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => None,
-    };
     draft.author = text("author");
     draft.homepage = text("homepage");
     draft.display_name = text("display_name").or_else(|| text("title"));
     draft.tags = extra("tags").map(|tags| At { value: words(tags), position: place("tags") });
-    draft.disable_model_invocation = flag("disable-model-invocation");
-    draft.user_invocable = flag("user-invocable");
+    draft.disable_model_invocation = read_switch(reader, "disable-model-invocation", true);
+    draft.user_invocable = read_switch(reader, "user-invocable", false);
     if fields.take("version").is_some() {
         draft.version = written_version(reader, "/version");
     }
+}
+
+/// Reads a switch that restricts when it is `strict`, as a field or in the metadata; where both have it, the stricter
+/// one counts. What cannot be read is strict.
+fn read_switch(reader: &mut Reader<'_>, name: &str, strict: bool) -> Option<At<bool>> {
+    let mut switch: Option<At<bool>> = None;
+    for pointer in [format!("/{name}"), format!("/metadata/{name}")] {
+        let Some(value) = reader.document.value.pointer(&pointer) else { continue };
+        let read = match value {
+            Value::Bool(value) => Some(*value),
+            Value::String(text) => text.trim().to_ascii_lowercase().parse().ok(),
+            Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        if read.is_none() {
+            let message = format!("`{name}` must be true or false; it counts as {strict}");
+            reader.report(Code::FieldType, &pointer, Part::Value, message, None);
+        }
+        let value = read.unwrap_or(strict);
+        if switch.is_none() || value == strict {
+            switch = Some(At { value, position: reader.document.position(&pointer, Part::Value) });
+        }
+    }
+    switch
 }
 
 /// A list of texts, or a text with commas or spaces between words.
@@ -177,10 +229,10 @@ pub(super) fn read_description<'a>(
 
 /// Says whether a text holds something like `<tag>`.
 pub(crate) fn has_markup(text: &str) -> bool {
-    text.match_indices('<').any(|(at, _)| {
-        let rest = &text[at + 1..];
-        let name = rest.strip_prefix('/').unwrap_or(rest);
-        name.starts_with(|c: char| c.is_ascii_alphabetic()) && rest.contains('>')
+    let Some(last_end) = text.rfind('>') else { return false };
+    text[..last_end].match_indices('<').any(|(at, _)| {
+        let rest = &text[at + 1..last_end];
+        rest.strip_prefix('/').unwrap_or(rest).starts_with(|c: char| c.is_ascii_alphabetic())
     })
 }
 
@@ -195,14 +247,14 @@ fn read_allowed_tools<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> 
         }
         Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
             reader.wrong_type(&field, "a text with spaces between the tools");
-            return None;
+            Vec::new()
         }
     };
     let mut patterns = Vec::new();
     for entry in entries {
         match entry.parse() {
             Ok(pattern) => patterns.push(pattern),
-            Err(error) => reader.bad_pattern(Code::ToolPatternInvalid, &field.pointer, &entry, &error),
+            Err(error) => reader.bad_pattern(&field.pointer, &entry, &error),
         }
     }
     Some(At { value: patterns, position: reader.place(&field) })
@@ -266,18 +318,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports an entry of a tool list that cannot be read.
-    pub(super) fn bad_pattern(
-        &mut self,
-        code: Code,
-        pointer: &str,
-        entry: &str,
-        error: &dyn std::error::Error,
-    ) {
+    pub(super) fn bad_pattern(&mut self, pointer: &str, entry: &str, error: &dyn std::error::Error) {
         let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
         let shown: String = entry.chars().take(60).collect();
         let message = format!("`{shown}` is not a tool pattern: {error}{cause}");
         let hint = Some("write a tool's name, `prefix*`, or `Tool(argument:*)`");
-        self.report(code, pointer, Part::Value, message, hint);
+        self.report(Code::ToolPatternInvalid, pointer, Part::Value, message, hint);
     }
 }
 
@@ -316,5 +362,7 @@ mod tests {
         assert!(has_markup("</skill>"));
         assert!(!has_markup("when a < b and c > d"));
         assert!(!has_markup("less <3"));
+        assert!(!has_markup("a > b <c"));
+        assert!(!has_markup(&"<a".repeat(500_000)));
     }
 }

@@ -53,6 +53,10 @@ pub(crate) fn read_manifest(
             ..Draft::default()
         },
     };
+    // Facts that artel keeps by itself: a skill that was written out may hold them.
+    for fact in ["created_at", "updated_at"] {
+        fields.take(fact);
+    }
     read_about(&mut reader, &mut fields, &mut draft);
     let own = draft.name.as_ref().map(|name| name.value.clone()).or_else(|| known_name.map(str::to_owned));
     read_interface(&mut reader, &mut fields, &mut draft, own.as_deref());
@@ -71,8 +75,8 @@ fn read_about<'a>(reader: &mut Reader<'a>, fields: &mut Fields<'a>, draft: &mut 
     draft.tags = read_tags(reader, fields.take("tags"));
     draft.capabilities = reader.texts(fields.take("capabilities"));
     draft.priority = reader.integer(fields.take("priority"), 0, limit::PRIORITY_MAX);
-    draft.disable_model_invocation = reader.boolean(fields.take("disable_model_invocation"));
-    draft.user_invocable = reader.boolean(fields.take("user_invocable"));
+    draft.disable_model_invocation = reader.restriction(fields.take("disable_model_invocation"), true);
+    draft.user_invocable = reader.restriction(fields.take("user_invocable"), false);
     if let Some(field) = fields.take("metadata") {
         draft.metadata = reader.object(&field).cloned().unwrap_or_default();
     }
@@ -106,13 +110,13 @@ fn read_interface<'a>(
 fn read_rules<'a>(reader: &mut Reader<'a>, fields: &mut Fields<'a>, draft: &mut Draft, own: Option<&str>) {
     let allowed = fields.take("allowed_tools");
     let protocol = fields.take("execution_protocol");
-    draft.allowed_tools = allowed.clone().and_then(|field| {
+    draft.allowed_tools = allowed.clone().map(|field| {
         let position = reader.place(&field);
-        read_tools(reader, field, Code::ToolPatternInvalid).map(|value| At { value, position })
+        At { value: read_tools(reader, field), position }
     });
     let forbidden = fields.take("forbidden_tools");
-    draft.forbidden_tools =
-        forbidden.and_then(|field| read_tools(reader, field, Code::ForbiddenToolsInvalid));
+    draft.forbidden_tools = forbidden
+        .map(|field| reader.in_full(Code::ForbiddenToolsInvalid, |reader| read_tools(reader, field)));
     draft.execution_protocol = reader.texts(protocol.clone());
     draft.preconditions = reader.texts(fields.take("preconditions"));
     draft.postconditions = reader.texts(fields.take("postconditions"));

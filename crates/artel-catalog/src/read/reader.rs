@@ -9,13 +9,15 @@ use camino::Utf8Path;
 use serde_json::{Map, Value};
 
 use super::draft::At;
-use crate::document::{Document, Part};
+use crate::document::{Document, Part, Repetition};
 
 /// Reads one document and collects what is wrong with it.
 pub(crate) struct Reader<'a> {
     path: &'a Utf8Path,
     pub(crate) document: &'a Document<'a>,
     pub(crate) findings: Vec<Finding>,
+    /// What a value that cannot be read is reported as, where leaving it out would allow more.
+    failure: Option<Code>,
 }
 
 /// The fields of one object, each taken at most once; what nobody takes is unknown.
@@ -44,7 +46,7 @@ pub(crate) enum Spelling {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(path: &'a Utf8Path, document: &'a Document<'a>) -> Self {
-        Self { path, document, findings: Vec::new() }
+        Self { path, document, findings: Vec::new(), failure: None }
     }
 
     /// Reports something at a place of the document.
@@ -56,7 +58,16 @@ impl<'a> Reader<'a> {
         message: String,
         hint: Option<&str>,
     ) {
+        let code = self.failure.filter(|_| is_left_out(code)).unwrap_or(code);
         self.report_at(code, self.place_of(pointer, part), message, hint);
+    }
+
+    /// Reads something that must be read in full or not at all: what would be left out is reported as `code`.
+    pub(crate) fn in_full<T>(&mut self, code: Code, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.failure.replace(code);
+        let value = read(self);
+        self.failure = outer;
+        value
     }
 
     /// Looks a place up. Where there is more to say than anybody is shown, that would only take time, so the rest is
@@ -80,11 +91,22 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Reports every key that stands twice in the same object.
-    pub(crate) fn report_repeated_keys(&mut self) {
-        for (key, position) in self.document.repeated_keys() {
-            let message = format!("`{key}` stands here a second time; the last one counts");
-            self.report_at(Code::DuplicateKey, position, message, Some("keep one of them"));
+    /// Reports keys that stand in their object already. Where that may drop a restriction, which one was meant is not
+    /// guessed.
+    pub(crate) fn report_repetitions(
+        &mut self,
+        repetitions: &[Repetition<'_>],
+        may_restrict: impl Fn(&Repetition<'_>) -> bool,
+    ) {
+        for repetition in repetitions {
+            let key = &repetition.key.text;
+            let (code, message) = if may_restrict(repetition) {
+                (Code::RestrictionRepeated, format!("`{key}` stands here a second time, and it restricts"))
+            } else {
+                (Code::DuplicateKey, format!("`{key}` stands here a second time; the last one counts"))
+            };
+            let position = self.document.place_of(repetition.key);
+            self.report_at(code, position, message, Some("keep one of them"));
         }
     }
 
@@ -126,7 +148,9 @@ impl<'a> Reader<'a> {
                     let later = if place(&field) > place(first) { &field } else { first };
                     let (pointer, key) = (later.pointer.clone(), later.key);
                     let message = format!("`{key}` is another spelling of a field that stands here already");
-                    self.report(Code::DuplicateKey, &pointer, Part::Key, message, Some("keep one of them"));
+                    let restricts = self.failure.is_some() || is_restriction(&name);
+                    let code = if restricts { Code::RestrictionRepeated } else { Code::DuplicateKey };
+                    self.report(code, &pointer, Part::Key, message, Some("keep one of them"));
                 }
                 Some(_) | None => kept.push((name, field)),
             }
@@ -185,6 +209,13 @@ impl<'a> Reader<'a> {
         }
         self.wrong_type(&field, "true or false");
         None
+    }
+
+    /// Reads a switch that restricts when it is `strict`, which is also what an unreadable one counts as.
+    pub(crate) fn restriction(&mut self, field: Option<Field<'a>>, strict: bool) -> Option<At<bool>> {
+        let position = self.place(field.as_ref()?);
+        let value = self.boolean(field).unwrap_or(strict);
+        Some(At { value, position })
     }
 
     /// Returns a whole number; one outside the range is reported and moved to the nearest end.
@@ -256,6 +287,39 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(&self) -> impl Iterator<Item = &Field<'a>> {
         self.entries.iter().map(|(_, field)| field)
     }
+}
+
+/// The fields of a manifest that allow less than a skill without them may do.
+const RESTRICTIONS: [&str; 9] = [
+    "allowed_tools",
+    "compatibility_rules",
+    "composability_rules",
+    "disable_model_invocation",
+    "error_policy",
+    "forbidden_tools",
+    "sandbox",
+    "steps",
+    "user_invocable",
+];
+
+/// Says whether a field, written in either spelling or with hyphens, restricts a skill.
+pub(crate) fn is_restriction(name: &str) -> bool {
+    // Nothing longer can be one, and a name may be as long as its file.
+    name.len() <= 64 && RESTRICTIONS.contains(&snake(name).replace('-', "_").as_str())
+}
+
+/// Says whether a finding means that a value, or a part of it, was left out or changed.
+fn is_left_out(code: Code) -> bool {
+    matches!(
+        code,
+        Code::FieldType
+            | Code::FieldEmpty
+            | Code::FieldMissing
+            | Code::FieldOutOfRange
+            | Code::FieldValue
+            | Code::NameInvalid
+            | Code::ToolPatternInvalid
+    )
 }
 
 pub(crate) fn type_name(value: &Value) -> &'static str {

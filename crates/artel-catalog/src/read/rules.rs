@@ -13,31 +13,22 @@ use serde_json::Value;
 use super::reader::{Field, Reader, Spelling};
 use crate::document::Part;
 
-/// Reads a list of tool patterns; `code` says how bad an unreadable entry is.
-pub(super) fn read_tools<'a>(
-    reader: &mut Reader<'a>,
-    field: Field<'a>,
-    code: Code,
-) -> Option<Vec<ToolPattern>> {
-    let forbidding = code == Code::ForbiddenToolsInvalid;
-    let Value::Array(_) = field.value else {
-        reader.wrong_type_as(if forbidding { code } else { Code::FieldType }, &field, "a list of tools");
-        return None;
-    };
+/// Reads a list of tool patterns. What is not a list is an empty one: a field that is there must not be replaced by
+/// what another file allows.
+pub(super) fn read_tools<'a>(reader: &mut Reader<'a>, field: Field<'a>) -> Vec<ToolPattern> {
     let mut patterns = Vec::new();
-    for entry in reader.list(Some(field))? {
+    for entry in reader.list(Some(field)).unwrap_or_default() {
         match entry.value {
             Value::String(text) => match text.parse() {
                 Ok(pattern) => patterns.push(pattern),
-                Err(error) => reader.bad_pattern(code, &entry.pointer, text, &error),
+                Err(error) => reader.bad_pattern(&entry.pointer, text, &error),
             },
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                let code = if forbidding { code } else { Code::FieldType };
-                reader.wrong_type_as(code, &entry, "a list of tools");
+                reader.wrong_type(&entry, "a list of tools");
             }
         }
     }
-    Some(patterns)
+    patterns
 }
 
 /// A rule about another skill, with the JSON Pointer to the skill's name.
@@ -84,13 +75,10 @@ fn read_companion_rules<'a, K: Copy>(
     field: Option<Field<'a>>,
     kinds: &[(&str, K)],
 ) -> Vec<WrittenRule<K>> {
-    let Some(field) = field else { return Vec::new() };
-    let Value::Array(_) = field.value else {
-        reader.wrong_type_as(Code::RuleInvalid, &field, "a list of rules");
-        return Vec::new();
-    };
-    let entries = reader.list(Some(field)).unwrap_or_default();
-    entries.iter().filter_map(|entry| read_companion_rule(reader, entry, kinds)).collect()
+    reader.in_full(Code::RuleInvalid, |reader| {
+        let entries = reader.list(field).unwrap_or_default();
+        entries.iter().filter_map(|entry| read_companion_rule(reader, entry, kinds)).collect()
+    })
 }
 
 fn read_companion_rule<'a, K: Copy>(
@@ -99,7 +87,7 @@ fn read_companion_rule<'a, K: Copy>(
     kinds: &[(&str, K)],
 ) -> Option<WrittenRule<K>> {
     let Value::Object(object) = entry.value else {
-        reader.wrong_type_as(Code::RuleInvalid, entry, "a list of rules");
+        reader.wrong_type(entry, "a list of rules");
         return None;
     };
     let mut fields = reader.fields(object, &entry.pointer, Spelling::SnakeOrCamel);
@@ -200,14 +188,5 @@ fn entry_of(list: Option<&Field<'_>>, fits: impl Fn(&str) -> bool) -> String {
     match entries.iter().position(|entry| entry.as_str().is_some_and(&fits)) {
         Some(index) => format!("{}/{index}", list.pointer),
         None => list.pointer.clone(),
-    }
-}
-
-impl Reader<'_> {
-    /// Reports a wrong type where a plain type error would be too mild.
-    fn wrong_type_as(&mut self, code: Code, field: &Field<'_>, expected: &str) {
-        let found = super::reader::type_name(field.value);
-        let message = format!("`{}` must be {expected}, not {found}", field.key);
-        self.report(code, &field.pointer, Part::Value, message, None);
     }
 }

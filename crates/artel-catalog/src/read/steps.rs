@@ -20,19 +20,12 @@ struct Target {
 
 /// Reads the steps, each with the place of its skill. A composite whose steps cannot all be read must not run.
 pub(super) fn read_steps<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> Option<Vec<At<Step>>> {
-    let field = field?;
-    let Value::Array(_) = field.value else {
-        reader.report(
-            Code::StepInvalid,
-            &field.pointer,
-            Part::Value,
-            "`steps` must be a list".to_owned(),
-            None,
-        );
-        return None;
-    };
+    reader.in_full(Code::StepInvalid, |reader| read_all_steps(reader, field))
+}
+
+fn read_all_steps<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> Option<Vec<At<Step>>> {
     let (mut steps, mut pointers) = (Vec::new(), Vec::new());
-    for entry in reader.list(Some(field))? {
+    for entry in reader.list(field)? {
         let Value::Object(object) = entry.value else {
             let message = "each of the `steps` must be an object".to_owned();
             reader.report(Code::StepInvalid, &entry.pointer, Part::Value, message, None);
@@ -129,13 +122,18 @@ pub(super) struct WrittenPolicy {
     pub(super) fallback_position: Option<Position>,
 }
 
-/// Reads `{on_failure: abort|retry|fallback, max_retries, fallback: {skill…}|"partial"}`.
+/// Reads `{on_failure: abort|retry|fallback, max_retries, fallback: {skill…}|"partial"}`. A skill must not go on after
+/// a failure in another way than its author wrote.
 pub(super) fn read_error_policy<'a>(
     reader: &mut Reader<'a>,
     field: Option<Field<'a>>,
 ) -> Option<WrittenPolicy> {
     let field = field?;
-    let object = reader.object(&field)?;
+    reader.in_full(Code::StepInvalid, |reader| read_policy(reader, &field))
+}
+
+fn read_policy<'a>(reader: &mut Reader<'a>, field: &Field<'a>) -> Option<WrittenPolicy> {
+    let object = reader.object(field)?;
     let mut fields = reader.fields(object, &field.pointer, Spelling::SnakeOrCamel);
     let on_failure = fields.take("on_failure");
     let max_retries = reader.integer(fields.take("max_retries"), 0, limit::RETRIES_MAX).unwrap_or(0);

@@ -1,22 +1,10 @@
-//! The bounds of the index and of a query, in one place.
+//! The bounds of a query by their names here, and how the index is cut into pieces.
 
-/// Characters of a query that are read; what follows is cut.
-pub const QUERY_CHARS_MAX: usize = 400;
-
-/// Different words of a query that are searched; what follows is cut.
-pub const QUERY_WORDS_MAX: usize = 16;
-
-/// Hits in one answer.
-pub const RESULTS_MAX: usize = 200;
-
-/// Bytes of a document's body that are indexed; what follows is not searched.
-pub const BODY_BYTES_MAX: usize = 64 * 1024;
-
-/// Bytes of a document's name, title, description and of its tags together that are indexed, each.
-pub const FIELD_BYTES_MAX: usize = 8 * 1024;
-
-/// Bytes of one indexed word. Longer words are cut, in documents and in queries alike.
-pub const TERM_BYTES_MAX: usize = 64;
+pub use artel_model::limit::{
+    SEARCH_BODY_BYTES_MAX as BODY_BYTES_MAX, SEARCH_FIELD_BYTES_MAX as FIELD_BYTES_MAX,
+    SEARCH_QUERY_CHARS_MAX as QUERY_CHARS_MAX, SEARCH_QUERY_WORDS_MAX as QUERY_WORDS_MAX,
+    SEARCH_RESULTS_MAX as RESULTS_MAX, SEARCH_TERM_BYTES_MAX as TERM_BYTES_MAX,
+};
 
 /// Documents in one shard. Small enough that a build has work for several cores; must fit 16 bits.
 pub(super) const SHARD_DOCUMENTS_MAX: usize = 16_384;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 use artel_model::diagnostic::{Code, Finding};
 use artel_model::limit::{SKILL_BYTES_MAX, SKILL_DEPTH_MAX, SKILL_FILES_MAX};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::tree::{FileEntry, FileTree, Listing, ReadError};
 
@@ -79,27 +79,67 @@ impl FileTree for DiskTree {
     }
 
     fn read(&self, path: &Utf8Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
-        read_file(&self.root.join(path), bytes_max)
+        let full = self.root.join(path);
+        let mut components = path.components();
+        let is_below = components.clone().all(|part| matches!(part, Utf8Component::Normal(_)));
+        let file_name = components.next().filter(|_| is_below);
+        if file_name.is_none() {
+            return Err(outside(full));
+        }
+        // Only a file directly in the folder cannot be reached through a link to a folder.
+        if components.next().is_none() {
+            match read_plain(&full, bytes_max, Links::Refuse) {
+                Err(ReadError::Io { source, .. }) if source.raw_os_error() == Some(libc::ELOOP) => {}
+                result => return result,
+            }
+        }
+        let failed = |source: std::io::Error| not_opened(&full, source);
+        let root = self.root.canonicalize().map_err(failed)?;
+        let target = full.canonicalize_utf8().map_err(failed)?;
+        if !target.starts_with(root) {
+            return Err(outside(full));
+        }
+        read_plain(&target, bytes_max, Links::Refuse)
     }
 }
 
-/// Reads a plain file of at most `bytes_max` bytes. A pipe in its place does not block.
+/// Says that a path leads out of the folder it should be in.
+fn outside(path: Utf8PathBuf) -> ReadError {
+    let source = std::io::Error::new(ErrorKind::PermissionDenied, "it leads out of the skill's folder");
+    ReadError::Io { path, source }
+}
+
+/// Says why a file cannot be opened.
+fn not_opened(path: &Utf8Path, source: std::io::Error) -> ReadError {
+    // Opening a socket says "no such device or address".
+    let is_special = source.kind() == ErrorKind::IsADirectory || source.raw_os_error() == Some(libc::ENXIO);
+    if source.kind() == ErrorKind::NotFound {
+        ReadError::Missing(path.to_owned())
+    } else if is_special {
+        ReadError::Special(path.to_owned())
+    } else {
+        ReadError::Io { path: path.to_owned(), source }
+    }
+}
+
+/// What to do when the file itself is a link.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Links {
+    Follow,
+    Refuse,
+}
+
+/// Reads a plain file of at most `bytes_max` bytes, wherever links lead. A pipe in its place does not block.
 pub(crate) fn read_file(path: &Utf8Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
-    let failed = |source: std::io::Error| {
-        // Opening a socket says "no such device or address".
-        let is_special =
-            source.kind() == ErrorKind::IsADirectory || source.raw_os_error() == Some(libc::ENXIO);
-        if source.kind() == ErrorKind::NotFound {
-            ReadError::Missing(path.to_owned())
-        } else if is_special {
-            ReadError::Special(path.to_owned())
-        } else {
-            ReadError::Io { path: path.to_owned(), source }
-        }
-    };
+    read_plain(path, bytes_max, Links::Follow)
+}
+
+fn read_plain(path: &Utf8Path, bytes_max: u64, links: Links) -> Result<Vec<u8>, ReadError> {
+    let failed = |source: std::io::Error| not_opened(path, source);
+    let flags = if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 };
     let file: File = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | flags)
         .open(path)
         .map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -281,7 +321,6 @@ impl Walk<'_> {
         if !self.canonical.as_ref().is_some_and(|root| target.starts_with(root)) {
             let message = "the link leads out of the skill's folder; it is not followed".to_owned();
             self.report(Code::SymlinkEscapes, &path, message);
-            // Clients that follow it are judged by what it leads to; opening a device could do something.
             if full.is_file() {
                 self.listing.escaping.push(path);
             }
@@ -306,5 +345,71 @@ impl Walk<'_> {
         };
         let hint = hint.map(str::to_owned);
         self.listing.findings.push(Finding { code, message, path, position: None, hint });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A skill's folder beside a secret.
+    fn place() -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir_all(root.join("demo/sub")).unwrap();
+        fs::create_dir(root.join("elsewhere")).unwrap();
+        for file in ["secret", "demo/file", "demo/sub/file", "elsewhere/secret"] {
+            fs::write(root.join(file), file).unwrap();
+        }
+        for (target, link) in [
+            ("../secret", "demo/out"),
+            ("../../secret", "demo/sub/out"),
+            ("../elsewhere", "demo/folder"),
+            ("file", "demo/inside"),
+            ("sub", "demo/subfolder"),
+            ("inside", "demo/twice"),
+        ] {
+            symlink(target, root.join(link)).unwrap();
+        }
+        place
+    }
+
+    #[test]
+    fn nothing_outside_the_folder_is_read() {
+        let place = place();
+        let root = Utf8Path::from_path(place.path()).unwrap();
+        let tree = DiskTree::new(root.join("demo"));
+        let absolute = root.join("secret");
+        let paths = ["../secret", "sub/../../secret", "out", "sub/out", "folder/secret", "", ".", ".."];
+        for path in paths.into_iter().chain([absolute.as_str()]) {
+            let result = tree.read(Utf8Path::new(path), 100);
+            assert!(matches!(result, Err(ReadError::Io { .. })), "{path}: {result:?}");
+        }
+    }
+
+    #[test]
+    fn links_inside_the_folder_are_followed() {
+        let place = place();
+        let root = Utf8Path::from_path(place.path()).unwrap();
+        symlink("demo", root.join("link")).unwrap();
+        for folder in ["demo", "link"] {
+            let tree = DiskTree::new(root.join(folder));
+            for (path, expected) in [
+                ("file", "demo/file"),
+                ("inside", "demo/file"),
+                ("twice", "demo/file"),
+                ("sub/file", "demo/sub/file"),
+                ("subfolder/file", "demo/sub/file"),
+            ] {
+                let content = tree.read(Utf8Path::new(path), 100).unwrap();
+                assert_eq!(content, expected.as_bytes(), "{folder} {path}");
+            }
+        }
+        let tree = DiskTree::new(root.join("demo"));
+        assert!(matches!(tree.read(Utf8Path::new("gone"), 100), Err(ReadError::Missing(_))));
+        assert!(matches!(tree.read(Utf8Path::new("sub"), 100), Err(ReadError::Special(_))));
     }
 }

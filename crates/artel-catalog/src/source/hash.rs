@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::tree::{FileTree, Listing, ReadError};
 
-/// SHA-256 over every file of a skill: paths, executable bits and contents.
+/// SHA-256 of a file, or over every file of a skill: paths, executable bits and contents.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ContentHash([u8; 32]);
 
@@ -22,6 +22,11 @@ impl Serialize for ContentHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
+}
+
+/// Hashes the content of one file.
+pub fn file_hash(content: &[u8]) -> ContentHash {
+    ContentHash(Sha256::digest(content).into())
 }
 
 /// Hashes the files of a skill. The same content gives the same hash on every machine.

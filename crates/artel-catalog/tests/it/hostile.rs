@@ -8,7 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use artel_catalog::{FileEntry, FileTree, Keep, Listing, Location, Profile, ReadError, load_tree};
+use artel_catalog::{
+    FileEntry, FileTree, Keep, Listing, LoadOptions, Location, Profile, ReadError, discover, load_tree,
+};
 use artel_model::diagnostic::Code;
 use artel_model::limit::{DISCOVERY_DEPTH_MAX, MANIFEST_BYTES_MAX, SKILL_BYTES_MAX, SKILL_FILES_MAX};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -306,6 +308,47 @@ fn a_search_ends_at_its_depth_and_says_where() {
     assert_eq!(found.loaded.len(), 1);
     let told = place.told(&found.findings);
     assert_eq!(told, [format!("discovery-limit other/{}", folders(DISCOVERY_DEPTH_MAX - 1))]);
+}
+
+#[test]
+fn a_search_ends_at_the_same_folders_on_every_run() {
+    let place = Place::new();
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        place.file(&format!("{name}/SKILL.md"), GOOD.replace("demo", name));
+        place.file(&format!("{name}/inner/SKILL.md"), GOOD.replace("demo", "inner"));
+    }
+    let options = |folders_max: usize| LoadOptions { folders_max, ..Keep::Descriptions.into() };
+    let found = |folders_max: usize, threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| discover(place.root(), options(folders_max)));
+        let paths = found
+            .loaded
+            .iter()
+            .map(|loaded| loaded.location.path().unwrap().strip_prefix(place.root()).unwrap());
+        (paths.map(Utf8Path::to_string).collect::<Vec<_>>(), place.told(&found.findings))
+    };
+    let stopped = vec!["discovery-limit ".to_owned()];
+    for threads in [1, 2, 8, 8, 8] {
+        // The folder that is searched counts too.
+        let first = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        assert_eq!(found(5, threads), (first, stopped.clone()), "{threads} threads");
+        let (paths, findings) = found(10, threads);
+        assert_eq!((paths.len(), &paths[1], findings), (9, &"a/inner".to_owned(), stopped.clone()));
+        let (paths, findings) = found(17, threads);
+        assert_eq!((paths.len(), findings.len()), (16, 0));
+    }
+}
+
+#[test]
+fn folders_without_skills_are_told_from_their_neighbours() {
+    let place = Place::new();
+    place.file("a-b/SKILL.md", GOOD.replace("demo", "a-b"));
+    place.file("a/x/SKILL.md", GOOD.replace("demo", "x"));
+    place.file("a.b/y.skill.yaml", "name: y\ndescription: Shows one thing.\n");
+    place.folder("a-");
+    place.folder("ab/deep");
+    let empty = search(place.root()).empty;
+    assert_eq!(empty, ["a-", "ab"].map(|name| place.root().join(name)));
 }
 
 #[test]

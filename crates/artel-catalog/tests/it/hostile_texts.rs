@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use artel_catalog::{Keep, Profile, load_registry_file};
+use artel_catalog::{Keep, Profile, check_set, load_registry_file};
 use artel_model::diagnostic::Code;
 use artel_model::limit::{DIAGNOSTICS_PER_SKILL_MAX, REGISTRY_FILE_SKILLS_MAX};
 
@@ -211,6 +211,69 @@ fn what_is_wrong_with_a_registry_file_is_capped_too() {
         assert!(entry.findings.len() <= DIAGNOSTICS_PER_SKILL_MAX + 1, "{} findings", entry.findings.len());
         assert!(is_sorted(&entry.findings));
     }
+}
+
+#[test]
+fn skills_that_all_need_each_other_are_told_in_time() {
+    let place = Place::new();
+    let skills = 4000;
+    let entry = |index: usize| {
+        let before = (0..index).rev().step_by(97).map(|other| format!("\"skill-{other}\"")).take(50);
+        let after = (index + 1 < skills).then(|| format!("\"skill-{}\"", index + 1));
+        let needed: Vec<String> = before.chain(after).collect();
+        let needed = needed.join(",");
+        format!(r#"{{"name":"skill-{index}","version":"1.0.0","description":"x","dependencies":[{needed}]}}"#)
+    };
+    let entries: Vec<String> = (0..skills).map(entry).collect();
+    let file = place.file("many.skill.json", format!("[{}]", entries.join(",\n")));
+    let found = must_return(move || {
+        let mut roots = [load_registry_file(&file, Keep::Descriptions)];
+        check_set(&mut roots, &[]);
+        roots[0].iter().flat_map(|loaded| loaded.findings.clone()).collect::<Vec<_>>()
+    });
+    let codes: Vec<Code> = found.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [Code::DependencyCycle]);
+    assert_eq!(found[0].message, "circular dependency: skill-0 \u{2192} skill-1 \u{2192} skill-0");
+    assert!(peak_memory_kib().is_none_or(|peak| peak < 512 * 1024));
+}
+
+#[test]
+fn dependencies_that_do_not_exist_are_told_within_the_limit() {
+    let place = Place::new();
+    let names: Vec<String> = (0..1000).map(|index| format!("\"none-{index}\"")).collect();
+    let fields = "\"name\": \"demo\", \"version\": \"1.0.0\", \"description\": \"x\"";
+    place.file("demo/skill.json", format!("{{{fields}, \"dependencies\": [{}]}}", names.join(",\n")));
+    let mut roots = [vec![load(&place.root().join("demo"))]];
+    check_set(&mut roots, &[]);
+    let findings = &roots[0][0].findings;
+    assert_eq!(findings.len(), DIAGNOSTICS_PER_SKILL_MAX + 1);
+    assert!(is_sorted(findings));
+    assert_eq!(findings.last().unwrap().message, "800 more findings are not shown");
+    assert_eq!(findings[0].message, "`demo` depends on `none-0`, which does not exist");
+}
+
+#[test]
+fn aliases_of_aliases_stay_within_the_depth() {
+    let list = |inner: &str| format!("{}{inner}{}", "[".repeat(60), "]".repeat(60));
+    let chain: String =
+        (1..50).map(|n| format!("  a{n}: &a{n} {}\n", list(&format!("*a{}", n - 1)))).collect();
+    let place = Place::new();
+    place.file("demo/skill.yaml", format!("name: demo\ndescription: x\nmetadata:\n  a0: &a0 x\n{chain}"));
+    assert!(!check(&place, &["yaml-budget demo/skill.yaml"]).is_usable());
+}
+
+#[test]
+fn marks_that_are_never_closed_are_told_in_time() {
+    let place = Place::new();
+    let step =
+        |input: &str| format!(r#""steps": [{{"id": "a", "skill": "x", "input": {{"x": "{input}"}}}}]"#);
+    let start = "\"name\": \"demo\", \"version\": \"1.0.0\"";
+    let markup = "<a".repeat(500_000);
+    place.file("demo/skill.json", format!("{{{start}, \"description\": \"{markup}\"}}"));
+    assert!(check(&place, &["field-too-long demo/skill.json"]).is_usable());
+    let steps = step(&"${".repeat(500_000));
+    place.file("demo/skill.json", format!("{{{start}, \"description\": \"x\", {steps}}}"));
+    assert!(!check(&place, &["step-reference demo/skill.json"]).is_usable());
 }
 
 #[test]

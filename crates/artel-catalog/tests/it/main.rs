@@ -9,4 +9,5 @@ mod hostile_texts;
 mod mutate;
 mod place;
 mod reference;
+mod restrictions;
 mod same;

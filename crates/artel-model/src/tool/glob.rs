@@ -48,12 +48,9 @@ impl Glob {
         if other.covers(self) {
             return vec![self.clone()];
         }
-        let table = Intersection::new(self.0.as_bytes(), other.0.as_bytes(), count_max);
-        let texts: Vec<Self> = table
-            .suffixes(0, 0)
-            .iter()
-            .filter_map(|bytes| std::str::from_utf8(bytes).ok().map(Self::new))
-            .collect();
+        let suffixes = common_suffixes(self.0.as_bytes(), other.0.as_bytes(), count_max);
+        let texts: Vec<Self> =
+            suffixes.iter().filter_map(|bytes| std::str::from_utf8(bytes).ok().map(Self::new)).collect();
         widest(texts)
     }
 }
@@ -96,66 +93,56 @@ fn run_matches(glob: &[u8], text: &[u8], star: StarInText) -> bool {
     glob[at_glob..].iter().all(|&byte| byte == b'*')
 }
 
-/// The common suffixes of two globs, by how much of each is left, filled from the ends.
-struct Intersection {
-    width: usize,
-    cells: Vec<BTreeSet<Vec<u8>>>,
+/// Returns what both globs match, as globs. Filled from the ends, by how much of each is left; only the row that is
+/// being filled and the one before it are kept.
+fn common_suffixes(left: &[u8], right: &[u8], count_max: usize) -> BTreeSet<Vec<u8>> {
+    let mut below: Vec<BTreeSet<Vec<u8>>> = vec![BTreeSet::new(); right.len() + 2];
+    for at_left in (0..=left.len()).rev() {
+        let mut row: Vec<BTreeSet<Vec<u8>>> = vec![BTreeSet::new(); right.len() + 2];
+        for at_right in (0..=right.len()).rev() {
+            let neighbours = Neighbours {
+                below: &below[at_right],
+                beside: &row[at_right + 1],
+                diagonal: &below[at_right + 1],
+            };
+            let found = neighbours.cell(left.get(at_left), right.get(at_right));
+            row[at_right] = found.into_iter().take(count_max).collect();
+        }
+        below = row;
+    }
+    below.swap_remove(0)
 }
 
-impl Intersection {
-    fn new(left: &[u8], right: &[u8], count_max: usize) -> Self {
-        let width = right.len() + 1;
-        let mut table = Self { width, cells: vec![BTreeSet::new(); (left.len() + 1) * width] };
-        for at_left in (0..=left.len()).rev() {
-            for at_right in (0..=right.len()).rev() {
-                let cell = table.cell(left, right, at_left, at_right);
-                table.cells[at_left * width + at_right] = cell.into_iter().take(count_max).collect();
-            }
-        }
-        table
-    }
+/// What is left to match after a step in the left glob, in the right one, or in both.
+struct Neighbours<'a> {
+    below: &'a BTreeSet<Vec<u8>>,
+    beside: &'a BTreeSet<Vec<u8>>,
+    diagonal: &'a BTreeSet<Vec<u8>>,
+}
 
-    fn suffixes(&self, at_left: usize, at_right: usize) -> &BTreeSet<Vec<u8>> {
-        &self.cells[at_left * self.width + at_right]
-    }
-
-    fn cell(&self, left: &[u8], right: &[u8], at_left: usize, at_right: usize) -> BTreeSet<Vec<u8>> {
-        match (left.get(at_left), right.get(at_right)) {
+impl Neighbours<'_> {
+    fn cell(&self, left: Option<&u8>, right: Option<&u8>) -> BTreeSet<Vec<u8>> {
+        match (left, right) {
             (None, None) => BTreeSet::from([Vec::new()]),
             (Some(b'*'), Some(b'*')) => {
-                let one = self.suffixes(at_left + 1, at_right);
-                let other = self.suffixes(at_left, at_right + 1);
-                one.union(other).map(|suffix| prepend(b'*', suffix)).collect()
+                self.below.union(self.beside).map(|suffix| prepend(b'*', suffix)).collect()
             }
-            (Some(b'*'), next) => {
-                self.star(at_left, at_right, next, (at_left, at_right + 1), (at_left + 1, at_right))
-            }
-            (next, Some(b'*')) => {
-                self.star(at_left, at_right, next, (at_left + 1, at_right), (at_left, at_right + 1))
-            }
-            (Some(a), Some(b)) if a == b => {
-                self.suffixes(at_left + 1, at_right + 1).iter().map(|suffix| prepend(*a, suffix)).collect()
-            }
+            // A star facing a plain character (or the end) ends here, or takes the character and goes on.
+            (Some(b'*'), next) => with_taken(self.below, next, self.beside),
+            (next, Some(b'*')) => with_taken(self.beside, next, self.below),
+            (Some(a), Some(b)) if a == b => self.diagonal.iter().map(|suffix| prepend(*a, suffix)).collect(),
             (Some(_), Some(_) | None) | (None, Some(_)) => BTreeSet::new(),
         }
     }
+}
 
-    /// A star facing a plain character (or the end): it ends here, or takes the character and goes on.
-    fn star(
-        &self,
-        at_left: usize,
-        at_right: usize,
-        next: Option<&u8>,
-        taking: (usize, usize),
-        ending: (usize, usize),
-    ) -> BTreeSet<Vec<u8>> {
-        debug_assert!((at_left, at_right) < taking.max(ending), "the table is filled from the ends");
-        let mut found = self.suffixes(ending.0, ending.1).clone();
-        if let Some(byte) = next {
-            found.extend(self.suffixes(taking.0, taking.1).iter().map(|suffix| prepend(*byte, suffix)));
-        }
-        found
-    }
+fn with_taken(
+    ending: &BTreeSet<Vec<u8>>,
+    next: Option<&u8>,
+    taking: &BTreeSet<Vec<u8>>,
+) -> BTreeSet<Vec<u8>> {
+    let taken = next.map(|byte| taking.iter().map(move |suffix| prepend(*byte, suffix)));
+    ending.iter().cloned().chain(taken.into_iter().flatten()).collect()
 }
 
 fn prepend(byte: u8, suffix: &[u8]) -> Vec<u8> {

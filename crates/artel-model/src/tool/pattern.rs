@@ -71,10 +71,13 @@ impl ToolPattern {
             && match (&self.argument, call.argument()) {
                 (Argument::Any, _) | (Argument::Prefix(_) | Argument::Whole(_), None) => true,
                 (Argument::Prefix(prefix), Some(text)) => {
-                    text.split(SHELL_OPERATORS).any(|part| has_word(prefix, part.trim()))
+                    let prefix = unquoted(prefix);
+                    text.split(SHELL_OPERATORS).any(|part| has_word(&prefix, &unquoted(part)))
                 }
                 (Argument::Whole(glob), Some(text)) => {
-                    glob.matches(text) || text.split(SHELL_OPERATORS).any(|part| glob.matches(part.trim()))
+                    let plain = Glob::new(&unquoted(glob.as_str()));
+                    glob.matches(text)
+                        || text.split(SHELL_OPERATORS).any(|part| plain.matches(&unquoted(part)))
                 }
             }
     }
@@ -138,6 +141,12 @@ impl Argument {
             Self::Whole(glob) => vec![glob.clone()],
         }
     }
+}
+
+/// Writes a command as a shell would see its words: without quotes and backslashes, one space between words.
+fn unquoted(command: &str) -> String {
+    let plain = command.replace(['"', '\'', '\\'], "");
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Says whether `text` is `prefix`, or starts with it as whole words.
@@ -222,6 +231,8 @@ mod tests {
         check("Bash(git:*)", "Bash(git status; rm -rf ~)", false, true);
         check("Bash(rm:*)", "Bash(ls && rm -rf ~)", false, true);
         check("Bash(rm:*)", "Bash(echo $(rm x))", false, true);
+        check("Bash(rm:*)", "Bash(rm\t-rf x)", false, true);
+        check("Bash(git push:*)", "Bash(git  'push' origin)", false, true);
         check("Bash(npm run *)", "Bash(npm run build)", true, true);
         check("Bash(a;b)", "Bash(a;b)", true, true);
         check("Bash( rm :**)", "Bash( rm x)", true, true);

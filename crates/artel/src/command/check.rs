@@ -1,6 +1,6 @@
 //! `artel skill check`.
 
-use artel_catalog::Keep;
+use artel_catalog::{Keep, visible};
 
 use super::compose::report;
 use super::context::Context;
@@ -20,11 +20,11 @@ pub(crate) fn run(context: Context<'_>, names: &[String]) -> Result<(), Failure>
             output.line(&format!(
                 "{}: {}",
                 output.paint(&format!("error[{code}]"), Tone::Error),
-                error.message
+                visible(&error.message)
             ));
         }
         for warning in &report.warnings {
-            output.line(&format!("{}: {warning}", output.paint("warning", Tone::Warning)));
+            output.line(&format!("{}: {}", output.paint("warning", Tone::Warning), visible(warning)));
         }
         if report.valid {
             output.line(&format!("{}: these skills can be used together", output.paint("ok", Tone::Good)));

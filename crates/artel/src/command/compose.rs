@@ -35,14 +35,23 @@ pub(crate) fn run(context: Context<'_>, args: &ComposeArgs) -> Result<(), Failur
         context.output.data(&text(context, &composed, &args.tool));
     }
     for line in report.errors.iter().map(|error| &error.message).chain(&report.warnings) {
-        context.output.talk(&format!("{}: {line}", context.output.loud("warning", Tone::Warning)));
+        context.output.remark("warning:", Tone::Warning, line);
     }
     Ok(())
 }
 
 /// Validates a set against the catalog.
 pub(crate) fn report(catalog: &Catalog, names: &[String]) -> SetReport {
-    validate_set(names, |name| known(catalog, name))
+    let mut report = validate_set(names, |name| known(catalog, name));
+    for error in &mut report.errors {
+        let name = error.skill.as_ref().and_then(|name| name.parse().ok());
+        if let (SetErrorCode::UnknownSkill, Some(name)) = (error.code, name)
+            && !catalog.is_enabled(&name)
+        {
+            error.message = format!("skill `{name}` is disabled; `artel skill enable {name}` switches it on");
+        }
+    }
+    report
 }
 
 /// Prints why a set was refused.

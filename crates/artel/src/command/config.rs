@@ -1,7 +1,7 @@
 //! `artel skill config`.
 
 use artel_catalog::{Keep, Loaded, SettingsError, config_path, read_config, write_config};
-use artel_model::setting::{ConfigSchema, MASK};
+use artel_model::setting::{ConfigProblemKind, ConfigSchema, EnvAllowList, ShownField};
 use serde_json::{Map, Value, json};
 
 use super::context::{Context, find};
@@ -52,16 +52,28 @@ fn set(
             return Err(Failure::usage(format!("there is no setting `{key}`"))
                 .hint(format!("there is: {}", names.join(", "))));
         };
-        if field.sensitive && !value.contains("${") {
-            let output = context.output;
-            output.talk(&format!(
-                "{}: `{key}` is a secret and is stored as it is; better keep it in a variable and set `{key}=${{ARTEL_SKILL_...}}`",
-                output.loud("warning", Tone::Warning)
-            ));
+        let value = field.value_of(value);
+        if field.is_secret(&value) {
+            let advice = format!(
+                "`{key}` is a secret and is stored as it is; better keep it in a variable and set `{key}=${{ARTEL_SKILL_...}}`"
+            );
+            context.output.remark("warning:", Tone::Warning, &advice);
         }
-        config.insert(key.to_owned(), field.value_of(value));
+        config.insert(key.to_owned(), value);
     }
+    warn_of_variables(context, schema, config);
     Ok(())
+}
+
+/// Says which variables the settings name that scripts will not get.
+fn warn_of_variables(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value>) {
+    let allowed = EnvAllowList::new(&context.config.skill_env.value);
+    // What the variables hold does not matter here.
+    let problems = schema.resolve(config, &allowed, |_| Some(String::new())).err().unwrap_or_default();
+    for problem in problems.iter().filter(|problem| problem.kind == ConfigProblemKind::VariableNotAllowed) {
+        let advice = format!("{}; add it to `skill_env` in artel.toml", problem.message);
+        context.output.remark("warning:", Tone::Warning, &advice);
+    }
 }
 
 fn save(context: Context<'_>, entry: &Loaded, config: &Map<String, Value>) -> Result<(), Failure> {
@@ -81,17 +93,11 @@ fn save(context: Context<'_>, entry: &Loaded, config: &Map<String, Value>) -> Re
 }
 
 fn print(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value>) {
-    let shown = |name: &str, sensitive: bool| match config.get(name) {
-        // A placeholder is no secret: it only names one.
-        Some(Value::String(text)) if sensitive && !text.contains("${") => Value::from(MASK),
-        Some(value) => value.clone(),
-        None => Value::Null,
-    };
+    let shown = schema.shown(config);
     if context.output.json {
-        let fields: Vec<Value> = schema
-            .fields()
-            .iter()
-            .map(|field| {
+        let fields: Vec<Value> = shown
+            .into_iter()
+            .map(|ShownField { field, value, default }| {
                 json!({
                     "name": field.name,
                     "type": field.kind,
@@ -100,8 +106,8 @@ fn print(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value
                     "sensitive": field.sensitive,
                     "env_var": field.env_var,
                     "category": field.category,
-                    "default": field.default,
-                    "value": shown(&field.name, field.sensitive),
+                    "default": default,
+                    "value": value,
                 })
             })
             .collect();
@@ -109,12 +115,11 @@ fn print(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value
         return;
     }
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Faint]);
-    for field in schema.fields() {
-        let value = shown(&field.name, field.sensitive);
-        let value = match &field.default {
-            _ if !value.is_null() => value.to_string(),
-            Some(default) => format!("{default} (default)"),
-            None => "(not set)".to_owned(),
+    for ShownField { field, value, default } in shown {
+        let value = match (value.filter(|value| !value.is_null()), default) {
+            (Some(value), _) => value.to_string(),
+            (None, Some(default)) => format!("{default} (default)"),
+            (None, None) => "(not set)".to_owned(),
         };
         let required = if field.required { ", required" } else { "" };
         let about = field.description.as_deref().unwrap_or_default();

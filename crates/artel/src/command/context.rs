@@ -5,7 +5,7 @@ use artel_model::name::SkillName;
 use artel_model::registry::LookupError;
 use artel_model::version::Version;
 
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::failure::Failure;
 use crate::output::{Counts, Output, SourceCache};
 
@@ -19,6 +19,18 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Loads the catalog.
     pub(crate) fn catalog(&self, keep: Keep) -> Result<Catalog, Failure> {
+        for missing in self.config.skills_dirs.value.iter().filter(|dir| !dir.is_dir()) {
+            match &self.config.skills_dirs.origin {
+                Origin::Default => {}
+                Origin::Flag(_) => {
+                    return Err(Failure::missing(format!("there is no folder `{missing}`"))
+                        .hint("`--skills` names a folder that holds skills"));
+                }
+                origin @ (Origin::File(_) | Origin::Environment(_)) => {
+                    self.output.talk(&format!("there is no folder `{missing}` (from {origin})"));
+                }
+            }
+        }
         let switches = self.switches()?;
         Ok(Catalog::load(&CatalogRequest {
             roots: self.config.skills_dirs.value.clone(),
@@ -64,6 +76,11 @@ pub(crate) fn find<'c>(
 pub(crate) fn lookup_failure(catalog: &Catalog, error: &LookupError) -> Failure {
     let failure = Failure::failed(error.to_string());
     match error {
+        LookupError::Unknown(name) if broken(catalog, name).is_some() => {
+            let place = broken(catalog, name).unwrap_or_default();
+            Failure::failed(format!("skill `{name}` cannot be used"))
+                .hint(format!("`artel skill validate {place}` says why"))
+        }
         LookupError::Unknown(name) => match catalog.similar_names(name.as_str()).as_slice() {
             [] => failure.hint("`artel skill list` shows the skills there are"),
             names => {
@@ -82,4 +99,14 @@ pub(crate) fn lookup_failure(catalog: &Catalog, error: &LookupError) -> Failure 
         }
         LookupError::Disabled(name) => failure.hint(format!("`artel skill enable {name}` switches it on")),
     }
+}
+
+/// Returns where a skill of that name lies that could not be loaded.
+fn broken(catalog: &Catalog, name: &SkillName) -> Option<String> {
+    let is_it = |entry: &&Loaded| {
+        let own = entry.skill.as_ref().map(|skill| skill.name.as_str());
+        let folder = entry.location.path().and_then(camino::Utf8Path::file_name);
+        !entry.is_usable() && (own == Some(name.as_str()) || folder == Some(name.as_str()))
+    };
+    catalog.entries().iter().find(is_it).map(|entry| entry.location.to_string())
 }

@@ -16,7 +16,7 @@ pub(crate) fn run(context: Context<'_>, args: &ExportArgs) -> Result<(), Failure
     let scope = if args.names.is_empty() { ExportScope::All } else { ExportScope::Some };
     let target = args.client.unwrap_or(ExportTarget::Plain);
     let report = export(&entries, &args.dir, target, scope).map_err(|error| match error {
-        ExportError::Occupied(_) => Failure::failed(chain(&error)),
+        ExportError::Occupied(_) | ExportError::Link(_) => Failure::failed(chain(&error)),
         ExportError::Read { .. } | ExportError::Write { .. } => Failure::unavailable(&error),
     })?;
     if context.output.json {
@@ -30,5 +30,8 @@ pub(crate) fn run(context: Context<'_>, args: &ExportArgs) -> Result<(), Failure
     let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
     let plural = if written == 1 { "" } else { "s" };
     context.output.talk(&format!("{written} skill{plural} written{gone}"));
+    if args.names.is_empty() {
+        context.talk_about(&catalog);
+    }
     Ok(())
 }

@@ -17,12 +17,13 @@ pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> 
         std::mem::forget(catalog);
         return Ok(());
     }
-    let watcher =
+    let mut watcher =
         Watcher::new(&context.config.skills_dirs.value).map_err(|error| Failure::unavailable(&error))?;
     loop {
         watcher.changed().map_err(|error| Failure::unavailable(&error))?;
         context.output.talk("");
         print(context, args)?;
+        context.output.written()?;
     }
 }
 

@@ -24,6 +24,13 @@ pub(crate) fn run(context: Context<'_>, args: &NewArgs) -> Result<(), Failure> {
     for file in &files {
         context.output.line(file.as_str());
     }
-    context.output.talk(&format!("\nNext: edit {folder}/SKILL.md, then `artel skill validate {folder}`."));
+    context.output.talk("");
+    context.output.talk(&format!("Next: edit {folder}/SKILL.md, then `artel skill validate {folder}`."));
+    let is_searched = context.config.skills_dirs.value.iter().any(|dir| folder.starts_with(dir));
+    if !is_searched {
+        context
+            .output
+            .talk("`artel skill list` finds it when it lies in a folder that is searched: `--in skills`.");
+    }
     Ok(())
 }

@@ -13,14 +13,19 @@ use crate::output::Output;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, config: &Config, output: &Output) -> Result<(), Failure> {
-    let context = Context { config, output };
+    let result = dispatch(command, Context { config, output });
+    // What could not be printed matters more than what it would have said.
+    output.written().and(result)
+}
+
+fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
     match command {
         Command::Skill(command) => run_skill(command, context),
         Command::Doctor => doctor::run(context),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "artel", &mut script);
-            output.data(&String::from_utf8_lossy(&script));
+            context.output.data(&String::from_utf8_lossy(&script));
             Ok(())
         }
         Command::Man { dir } => man::run(context, dir),

@@ -1,6 +1,6 @@
 //! `artel skill select`.
 
-use artel_catalog::{Keep, SelectRequest};
+use artel_catalog::{Keep, SelectRequest, TaskKind};
 use artel_model::select::Risk;
 
 use super::context::{Context, lookup_failure};
@@ -17,7 +17,7 @@ pub(crate) fn run(context: Context<'_>, args: &SelectArgs) -> Result<(), Failure
             RiskChoice::Medium => Risk::Medium,
             RiskChoice::High => Risk::High,
         },
-        coding: args.coding,
+        kind: if args.coding { TaskKind::Coding } else { TaskKind::Any },
         limit: args.limit,
     };
     let selection = catalog.select(&request).map_err(|error| lookup_failure(&catalog, &error))?;

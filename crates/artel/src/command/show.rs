@@ -2,7 +2,10 @@
 
 use std::time::SystemTime;
 
-use artel_catalog::{Catalog, FileTree, Keep, Listing, Loaded, content_hash, main_file, read_config};
+use artel_catalog::{
+    Catalog, FileEntry, FileTree, Keep, Listing, Loaded, content_hash, file_hash, holds_settings, main_file,
+    read_config,
+};
 use artel_model::health::Health;
 use artel_model::limit::SKILL_BYTES_MAX;
 use artel_model::registry::ResolveError;
@@ -21,7 +24,7 @@ pub(crate) fn run(context: Context<'_>, args: &ShowArgs) -> Result<(), Failure> 
     let Some(skill) = entry.skill.as_deref() else { return Err(Failure::reported()) };
     if args.instructions {
         let body = entry.instructions.as_deref().unwrap_or_default();
-        context.output.line(body.trim_end());
+        context.output.content(format!("{}\n", body.trim_end()).as_bytes());
         return Ok(());
     }
     if let Some(path) = &args.file {
@@ -46,8 +49,15 @@ fn print_file(context: Context<'_>, entry: &Loaded, path: &camino::Utf8Path) -> 
         return Err(Failure::failed(format!("the skill has no file `{path}`"))
             .hint(format!("its files are: {}", names.join(", "))));
     };
+    if holds_settings(entry, file) {
+        let name = entry.skill.as_ref().map_or("NAME", |skill| skill.name.as_str());
+        return Err(Failure::failed(format!(
+            "`{path}` holds settings, which may be secret; it is not printed"
+        ))
+        .hint(format!("`artel skill config {name}` shows them with secrets hidden")));
+    }
     let bytes = tree.read(&file.path, SKILL_BYTES_MAX).map_err(|error| Failure::unavailable(&error))?;
-    context.output.data(&String::from_utf8_lossy(&bytes));
+    context.output.content(&bytes);
     Ok(())
 }
 
@@ -97,7 +107,7 @@ fn document(
     document["enabled"] = json!(catalog.is_enabled(&skill.name));
     document["health"] = json!(Health::NEW);
     document["content_hash"] = json!(hash(entry));
-    document["files"] = json!(entry.files);
+    document["files"] = files(entry);
     document["directory"] = json!(entry.location.path());
     document["config_schema"] =
         json!(entry.config_schema.as_ref().map(artel_model::setting::ConfigSchema::document));
@@ -113,6 +123,20 @@ fn document(
     }
     document["instructions"] = json!(entry.instructions.as_deref());
     Ok(document)
+}
+
+/// The files of a skill, each with the hash of its content.
+fn files(entry: &Loaded) -> Value {
+    let tree = entry.location.tree();
+    let hash = |file: &FileEntry| {
+        let content = tree.as_ref()?.read(&file.path, SKILL_BYTES_MAX).ok()?;
+        Some(file_hash(&content).to_string())
+    };
+    let row = |file: &FileEntry| {
+        let FileEntry { path, size, is_executable, .. } = file;
+        json!({"path": path, "size": size, "is_executable": is_executable, "hash": hash(file)})
+    };
+    entry.files.iter().map(row).collect()
 }
 
 /// When the oldest and the newest file of a skill were changed.

@@ -56,7 +56,7 @@ impl ConfigFile {
     /// Reads the file at `path`.
     pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::unavailable(&error).hint(format!("cannot read `{path}`")))?;
+            .map_err(|error| Failure::missing(format!("cannot read the configuration `{path}`: {error}")))?;
         toml::from_str(&text).map_err(|error| {
             let place = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let at = place.map(|line| format!(":{line}")).unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use artel_catalog::{DiskTree, FileTree, visible};
 use artel_model::diagnostic::{Diagnostic, Severity};
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -42,21 +43,29 @@ impl std::fmt::Display for Counts {
 pub(crate) struct SourceCache(BTreeMap<Utf8PathBuf, Vec<String>>);
 
 /// Bytes of a file that are read to show a line of it.
-const SOURCE_BYTES_MAX: usize = 1024 * 1024;
+const SOURCE_BYTES_MAX: u64 = 1024 * 1024;
 /// Characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 160;
 
 impl SourceCache {
     fn line(&mut self, path: &Utf8Path, line: u32) -> Option<&str> {
         let lines = self.0.entry(path.to_owned()).or_insert_with(|| {
-            let is_small = path
-                .metadata()
-                .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= SOURCE_BYTES_MAX as u64);
-            let text = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+            let text = source(path).unwrap_or_default();
             String::from_utf8_lossy(&text).trim_start_matches('\u{feff}').lines().map(str::to_owned).collect()
         });
         lines.get(usize::try_from(line).ok()?.checked_sub(1)?).map(String::as_str)
     }
+}
+
+/// Reads a file of which a line is to be shown; nothing unless it is a plain file that holds no secrets.
+fn source(path: &Utf8Path) -> Option<Vec<u8>> {
+    let name = path.file_name()?;
+    // A line of somebody's settings may hold a secret, and a link may lead to anything.
+    if name == "config.json" || path.is_symlink() {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    DiskTree::new(folder).read(Utf8Path::new(name), SOURCE_BYTES_MAX).ok()
 }
 
 impl Output {
@@ -107,19 +116,4 @@ impl Output {
             visible(&shown)
         )
     }
-}
-
-/// Makes control characters harmless to the terminal.
-fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c == '\t' {
-                ' '
-            } else if c.is_control() {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
 }

@@ -1,7 +1,10 @@
 //! The two streams, and how they look.
 
-use std::io::{IsTerminal, Write};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io::{ErrorKind, IsTerminal, Write};
 
+use artel_catalog::visible;
 use console::Style;
 use serde::Serialize;
 
@@ -10,7 +13,10 @@ use crate::config::Environment;
 use crate::failure::Failure;
 
 /// Where to print, and how.
-#[derive(Clone, Copy, Debug)]
+///
+/// What skills say is made harmless where it is printed for people: in cells of tables, in everything that is painted,
+/// in talk and failures. Documents and the contents of files are data, and stay as they are.
+#[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) json: bool,
     quiet: bool,
@@ -19,6 +25,8 @@ pub(crate) struct Output {
     colors_on_stderr: bool,
     /// The terminal's width; nothing when stdout is none.
     pub(crate) width: Option<usize>,
+    /// Why data was lost, the first time it was.
+    lost: RefCell<Option<std::io::Error>>,
 }
 
 /// What a piece of text is, for its colour.
@@ -50,13 +58,39 @@ impl Output {
             colors_on_stdout: wanted(stdout_is_terminal),
             colors_on_stderr: wanted(std::io::stderr().is_terminal()),
             width,
+            lost: RefCell::new(None),
         }
     }
 
-    /// Prints data. A reader that went away is no failure.
+    /// Prints data.
     pub(crate) fn data(&self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn bytes(&self, bytes: &[u8]) {
         let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        if let Err(error) = written {
+            self.lost.borrow_mut().get_or_insert(error);
+        }
+    }
+
+    /// Says whether everything was printed. A reader that went away is no failure.
+    pub(crate) fn written(&self) -> Result<(), Failure> {
+        match self.lost.borrow_mut().take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::missing(format!("cannot write the output: {error}")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Prints what a file holds: as it is, but harmless on a terminal.
+    pub(crate) fn content(&self, bytes: &[u8]) {
+        if self.width.is_none() {
+            return self.bytes(bytes);
+        }
+        self.data(&visible_lines(&String::from_utf8_lossy(bytes)));
     }
 
     /// Prints a line of data.
@@ -70,26 +104,34 @@ impl Output {
         self.line(&text);
     }
 
-    /// Says something besides the data.
+    /// Says something besides the data, on a line.
     pub(crate) fn talk(&self, text: &str) {
         if !self.quiet {
-            self.complain(text);
+            self.complain(&visible(text));
         }
     }
 
-    /// Says something that must be heard.
+    /// Says something besides the data, on a line that starts with a word in colour.
+    pub(crate) fn remark(&self, word: &str, tone: Tone, text: &str) {
+        if !self.quiet {
+            self.complain(&format!("{} {}", painted(word, tone, self.colors_on_stderr), visible(text)));
+        }
+    }
+
+    /// Says something that must be heard. The text must be harmless already.
     pub(crate) fn complain(&self, text: &str) {
         let mut stderr = std::io::stderr().lock();
+        // There is nowhere left to say that it failed.
         let _ = writeln!(stderr, "{text}");
     }
 
     /// Says why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
-        if !failure.message.is_empty() {
-            self.complain(&format!("{}: {}", self.loud("error", Tone::Error), failure.message));
-        }
-        if let Some(hint) = &failure.hint {
-            self.complain(&format!("{}: {hint}", self.loud("hint", Tone::Accent)));
+        let told = Some(&failure.message).filter(|message| !message.is_empty());
+        let told = told.map(|message| ("error", Tone::Error, message));
+        let hint = failure.hint.as_ref().map(|hint| ("hint", Tone::Accent, hint));
+        for (word, tone, text) in told.into_iter().chain(hint) {
+            self.complain(&format!("{}: {}", painted(word, tone, self.colors_on_stderr), visible(text)));
         }
     }
 
@@ -97,16 +139,12 @@ impl Output {
     pub(crate) fn paint(&self, text: &str, tone: Tone) -> String {
         painted(text, tone, self.colors_on_stdout)
     }
-
-    /// Colours a text for stderr.
-    pub(crate) fn loud(&self, text: &str, tone: Tone) -> String {
-        painted(text, tone, self.colors_on_stderr)
-    }
 }
 
 fn painted(text: &str, tone: Tone, colors: bool) -> String {
+    let text: Cow<'_, str> = visible(text);
     let style = match tone {
-        Tone::Plain => return text.to_owned(),
+        Tone::Plain => return text.into_owned(),
         Tone::Strong => Style::new().bold(),
         Tone::Faint => Style::new().dim(),
         Tone::Good => Style::new().green(),
@@ -114,5 +152,32 @@ fn painted(text: &str, tone: Tone, colors: bool) -> String {
         Tone::Error => Style::new().red().bold(),
         Tone::Accent => Style::new().cyan(),
     };
-    if colors { style.force_styling(true).apply_to(text).to_string() } else { text.to_owned() }
+    if colors { style.force_styling(true).apply_to(text).to_string() } else { text.into_owned() }
+}
+
+/// Makes a text of several lines harmless to a terminal.
+fn visible_lines(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => format!("{}\n", visible(line.strip_suffix('\r').unwrap_or(line))),
+            None => visible(line).into_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_file_stay_lines() {
+        assert_eq!(visible_lines("a\u{1b}[2J\n\tb\r\nc"), "a\u{fffd}[2J\n b\nc");
+        assert_eq!(visible_lines("\n\n"), "\n\n");
+    }
+
+    #[test]
+    fn what_is_painted_is_harmless() {
+        assert_eq!(painted("a\u{1b}[31mb", Tone::Plain, true), "a\u{fffd}[31mb");
+        assert_eq!(painted("a\u{1b}b", Tone::Strong, true), "\u{1b}[1ma\u{fffd}b\u{1b}[0m");
+    }
 }

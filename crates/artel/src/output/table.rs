@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use artel_catalog::visible;
 use console::{measure_text_width, truncate_str};
 
 use super::print::{Output, Tone};
@@ -22,9 +23,13 @@ impl Table {
         Self { tones: tones.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row.
+    /// Adds a row; what the cells say is made harmless.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let harmless = |cell: String| match visible(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(shown) => shown,
+        };
+        self.rows.push(cells.into_iter().map(|cell| harmless(cell.into())).collect());
     }
 
     /// Writes the table; on a terminal the last column is cut to fit.

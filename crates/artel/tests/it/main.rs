@@ -9,4 +9,5 @@ mod policy;
 mod session;
 mod settings;
 mod skills;
+mod untrusted;
 mod validate;

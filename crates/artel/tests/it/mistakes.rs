@@ -123,3 +123,31 @@ fn a_reader_that_goes_away_is_no_failure() {
     let output = session.output(&["completions", "bash"]);
     assert!(output.status.success() && output.stdout.len() > 1000);
 }
+
+#[test]
+fn what_cannot_be_printed_is_a_failure() {
+    let session = Session::new();
+    for arguments in [&["skill", "list"][..], &["skill", "list", "--json"], &["completions", "bash"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = session.command(arguments).stdout(full).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}");
+        assert!(told.contains("error: cannot write the output: No space left"), "{told}");
+    }
+}
+
+#[test]
+fn a_file_or_folder_that_cannot_be_used_is_in_the_message() {
+    let session = Session::new();
+    assert_snapshot!(session.run(&["--config", "nowhere.toml", "skill", "list"]), @"
+    exit 3
+    --- stderr
+    error: cannot read the configuration `nowhere.toml`: No such file or directory (os error 2)
+    ");
+    session.write("taken", "");
+    assert_snapshot!(session.run(&["man", "taken"]), @"
+    exit 3
+    --- stderr
+    error: cannot make the folder `taken`: File exists (os error 17)
+    ");
+}

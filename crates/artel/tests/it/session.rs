@@ -60,16 +60,28 @@ impl Session {
         })
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test runs the program it tests")]
+    /// Makes a link below the folder.
+    pub(crate) fn link(&self, target: &str, path: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, path).unwrap();
+    }
+
     pub(crate) fn output(&self, arguments: &[&str]) -> Output {
-        Command::new(Path::new(env!("CARGO_BIN_EXE_artel")))
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Returns the command, ready to run in the folder.
+    #[expect(clippy::disallowed_methods, reason = "the test runs the program it tests")]
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_artel")));
+        command
             .args(arguments)
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.folder.path().join("home"))
             .env("PATH", "/usr/bin:/bin")
-            .envs(self.variables.iter().cloned())
-            .output()
-            .unwrap()
+            .envs(self.variables.iter().cloned());
+        command
     }
 }

@@ -116,3 +116,94 @@ fn the_doctor_tells_where_every_value_comes_from() {
     ");
     assert_eq!(session.json(&["doctor"])["settings"][2]["origin"], "artel.toml");
 }
+
+#[test]
+fn nothing_of_a_secret_is_shown_whatever_its_form() {
+    let session = session();
+    session.write(
+        "skills/demo/config-schema.json",
+        r##"{
+          "properties": {
+            "auth": {"type": "object", "properties": {"token": {"format": "password"}}},
+            "key": {"$ref": "#/definitions/secret"},
+            "pin": {"type": "integer", "x-sensitive": true, "default": 4321},
+            "word": {"type": "string", "format": "password"}
+          },
+          "definitions": {"secret": {"type": "string", "x-sensitive": true}}
+        }"##,
+    );
+    session.write(
+        "skills/demo/config.json",
+        r#"{"auth": {"token": "hunter2"}, "key": "hunter2", "pin": 1234, "word": "hunter2${X}"}"#,
+    );
+    assert_snapshot!(session.run(&["skill", "config", "demo"]), @r#"
+    exit 0
+    --- stdout
+    auth  "********"  object
+    key   "********"  string
+    pin   "********"  integer
+    word  "********"  string
+    "#);
+    let shown = session.run(&["skill", "config", "demo", "--json"]);
+    assert!(!["hunter2", "1234", "4321"].iter().any(|secret| shown.contains(secret)), "{shown}");
+    assert_snapshot!(session.run(&["skill", "show", "demo", "--file", "config.json"]), @"
+    exit 1
+    --- stderr
+    error: `config.json` holds settings, which may be secret; it is not printed
+    hint: `artel skill config demo` shows them with secrets hidden
+    ");
+    session.link("config.json", "skills/demo/copy.json");
+    let shown = session.run(&["skill", "show", "demo", "--file", "copy.json"]);
+    assert!(shown.starts_with("exit 1") && !shown.contains("hunter2"), "{shown}");
+    session.run(&["skill", "export", "out", "demo", "--for", "claude"]);
+    assert!(session.path().join("out/demo/SKILL.md").exists());
+    assert!(!session.path().join("out/demo/copy.json").exists());
+}
+
+#[test]
+fn a_line_of_the_settings_is_not_quoted() {
+    let session = session();
+    session.write("skills/demo/config.json", r#"{"token": "hunter2", "retries": 9}"#);
+    assert_snapshot!(session.run(&["skill", "validate", "skills/demo"]), @"
+    exit 1
+    --- stdout
+    error[config-invalid]: `retries`: 9 is greater than the maximum of 3
+      --> skills/demo/config.json:1:33
+
+    error   demo@0.0.0  loads in: skills-ref, claude, codex, lenient
+    --- stderr
+    1 skill checked by spec: 1 error, 0 warnings
+    ");
+}
+
+#[test]
+fn settings_are_readable_by_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let session = session();
+    session.run(&["skill", "config", "demo", "set", "token=abcd"]);
+    session.run(&["skill", "disable", "navigate"]);
+    for path in ["skills/demo/config.json", ".artel/skills.json"] {
+        let mode = session.path().join(path).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{path}");
+    }
+}
+
+#[test]
+fn settings_behind_a_link_out_of_the_skill_are_not_read() {
+    let session = session();
+    session.write("secret.json", r#"{"style": "hunter2"}"#);
+    session.link("../../secret.json", "skills/demo/config.json");
+    assert_snapshot!(session.run(&["skill", "config", "demo"]), @"
+    exit 3
+    --- stderr
+    error: cannot read the settings: cannot read `skills/demo/config.json`: it leads out of the skill's folder
+    ");
+    assert_snapshot!(session.run(&["skill", "config", "demo", "set", "style=formal"]), @"
+    exit 3
+    --- stderr
+    error: cannot read the settings: cannot read `skills/demo/config.json`: it leads out of the skill's folder
+    ");
+    assert!(!session.run(&["skill", "show", "demo", "--json"]).contains("hunter2"));
+    assert_eq!(session.read("secret.json"), r#"{"style": "hunter2"}"#);
+}

@@ -125,6 +125,7 @@ fn a_new_skill_works_at_once() {
     --- stderr
 
     Next: edit demo/SKILL.md, then `artel skill validate demo`.
+    `artel skill list` finds it when it lies in a folder that is searched: `--in skills`.
     ");
     assert_snapshot!(session.run(&["skill", "validate", "demo"]), @"
     exit 0
@@ -185,11 +186,11 @@ fn a_prompt_lists_what_a_model_may_choose() {
     --- stdout
     ## Skills System
 
-    Each skill is a folder of instructions. Read its file before you use it.
+    Each skill has instructions. Before you use one, read the file given with it, or run the command.
 
-    - **fetch-object**: Fetch an object from a room of a small simulated home by navigating there, detecting what is there and grasping the object. Use when somebody asks for a thing and says where it is. (`skill://fetch-object/SKILL.md`)
+    - **fetch-object**: Fetch an object from a room of a small simulated home by navigating there, detecting what is there and grasping the object. Use when somebody asks for a thing and says where it is. (`artel skill show fetch-object --instructions`)
 
-    10 more skills are not listed for want of room; find them with `artel skill search WORDS`.
+    10 more skills are not listed here; find them with `artel skill search WORDS`.
     --- stderr
     10 skills left out, 0 descriptions shortened
     ");

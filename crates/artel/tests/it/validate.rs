@@ -35,9 +35,9 @@ fn every_problem_is_shown_with_its_line_and_how_to_mend_it() {
       --> my-skill/SKILL.md:4:1
      4 | color: blue
        | ^
-       = hint: move it under `metadata:`; `artel skill validate --fix` does it
+       = hint: move it under `metadata:`
 
-    error   my-skill@0.0.0  loads in: lenient
+    error   my-skill@0.0.0  loads in: claude, lenient
     --- stderr
     1 skill checked by spec: 4 errors, 0 warnings
     ");
@@ -138,4 +138,64 @@ fn a_folder_is_known_by_its_real_name() {
     assert!(session.run(&["skill", "validate", "demo/SKILL.md"]).starts_with("exit 0"));
     assert!(session.run(&["skill", "validate", "demo/"]).starts_with("exit 0"));
     assert!(session.run(&["skill", "validate", "demo/../demo/."]).starts_with("exit 0"));
+}
+
+#[test]
+fn a_file_is_still_found_after_its_folder_was_renamed() {
+    let session = Session::new();
+    session.write("My_Skill/skill.md", "---\nname: My_Skill\ndescription: Shows one thing.\n---\nDo it.\n");
+    assert_snapshot!(session.run(&["skill", "validate", "--fix", "My_Skill/skill.md"]), @"
+    exit 0
+    --- stdout
+    ok      my-skill@0.0.0  loads in: spec, skills-ref, claude, codex, lenient
+    --- stderr
+    fixed My_Skill: skill.md: the name `My_Skill` becomes `my-skill`
+    fixed My_Skill: skill.md: the file is renamed to `SKILL.md`
+    fixed My_Skill: the folder `My_Skill` is renamed to `my-skill`
+    1 skill checked by spec: 0 errors, 0 warnings
+    ");
+}
+
+#[test]
+fn the_configured_limits_hold_for_validation_too() {
+    let session = Session::new();
+    session.write("artel.toml", "[limits]\nskill_files = 2\n");
+    session.write("all/demo/SKILL.md", "---\nname: demo\ndescription: Shows one thing.\n---\nDo it.\n");
+    for name in ["a", "b"] {
+        session.write(&format!("all/demo/references/{name}.md"), "");
+    }
+    for path in ["all", "all/demo", "all/demo/SKILL.md"] {
+        let result = session.run(&["skill", "validate", path]);
+        assert!(
+            result.contains("error[too-many-files]: a skill may have at most 2 files"),
+            "{path}: {result}"
+        );
+    }
+}
+
+#[test]
+fn what_a_link_to_a_folder_leads_to_is_not_mended() {
+    let session = Session::new();
+    let text = "---\nname: demo\ndescription: Use when: testing\n---\nDo it.\n";
+    session.write("theirs/demo/SKILL.md", text);
+    session.link("../theirs/demo", "mine/demo");
+    assert_snapshot!(session.run(&["skill", "validate", "mine", "--fix"]), @"
+    exit 1
+    --- stdout
+    error[yaml-repaired]: this value must be in quotes to be read
+      --> mine/demo/SKILL.md:3:14
+     3 | description: Use when: testing
+       |              ^
+       = hint: put it in double quotes; `artel skill validate --fix` does it
+
+    error   demo@0.0.0  loads in: claude, lenient
+    --- stderr
+    left mine/demo: not touched: a link leads there, out of what was given
+    1 skill checked by spec: 1 error, 0 warnings
+    ");
+    assert_eq!(session.read("theirs/demo/SKILL.md"), text);
+    assert!(
+        session.run(&["skill", "validate", "mine/demo", "--fix"]).starts_with("exit 0"),
+        "it was given itself"
+    );
 }

@@ -1,15 +1,13 @@
-//! The settings of a skill: what `config-schema.json` allows, and what `config.json` and the environment give.
-//!
-//! Values of environment variables are filled in only when a script runs. They are never stored and never shown.
+//! What `config-schema.json` allows, and how settings are checked against it.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::limit::CONFIG_VALUE_BYTES_MAX;
-use crate::schema::{Quote, Schema, SchemaError, Violation, ViolationKind, push_pointer};
-use crate::tool::Glob;
+use super::effective::{EffectiveConfig, MASK};
+use super::field::Field;
+use super::variable::{EnvAllowList, Malformed, Piece, fill, pieces, texts};
+use crate::schema::{Quote, Schema, SchemaError, Violation, ViolationKind};
 
 /// What a user may configure.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,36 +16,15 @@ pub struct ConfigSchema {
     fields: Vec<Field>,
 }
 
-/// One setting, for forms and tables.
+/// A setting with what may be shown of its values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    /// Its name.
-    pub name: String,
-    /// Its type as the schema says it; `string` when it says none.
-    pub kind: String,
-    /// What it means.
-    pub description: Option<String>,
+pub struct ShownField<'a> {
+    /// The setting; its own default may be a secret.
+    pub field: &'a Field,
+    /// What is set; absent when nothing is.
+    pub value: Option<Value>,
     /// The value it has when nobody sets it.
     pub default: Option<Value>,
-    /// Whether it must be set.
-    pub required: bool,
-    /// Whether its value must never be shown.
-    pub sensitive: bool,
-    /// The environment variable that sets it when `config.json` does not.
-    pub env_var: Option<String>,
-    /// Where a form puts it.
-    pub category: Option<String>,
-}
-
-/// Which environment variables may be filled in.
-#[derive(Clone, Debug)]
-pub struct EnvAllowList(Vec<Glob>);
-
-/// The settings a script gets. Debug output hides every value.
-#[derive(Clone, PartialEq)]
-pub struct EffectiveConfig {
-    values: Map<String, Value>,
-    hidden: BTreeSet<String>,
 }
 
 /// One reason why settings cannot be used.
@@ -76,31 +53,20 @@ pub enum ConfigProblemKind {
     TooLarge,
 }
 
-/// What is shown instead of a secret.
-pub const MASK: &str = "********";
-
-impl EnvAllowList {
-    /// Makes a list of names; `*` stands for any run of characters.
-    pub fn new(patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        Self(patterns.into_iter().map(|pattern| Glob::new(pattern.as_ref())).collect())
-    }
-
-    fn allows(&self, name: &str) -> bool {
-        self.0.iter().any(|pattern| pattern.matches(name))
-    }
-}
-
 impl ConfigSchema {
     /// Reads a `config-schema.json`.
     pub fn parse(document: Value) -> Result<Self, SchemaError> {
         let schema = Schema::parse(document)?;
-        let required: BTreeSet<&str> = schema.document()["required"]
+        let document = schema.document();
+        let required: BTreeSet<&str> = document["required"]
             .as_array()
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
-        let fields = schema.document()["properties"]
+        let fields = document["properties"]
             .as_object()
-            .map(|fields| fields.iter().map(|(name, field)| Field::read(name, field, &required)).collect())
+            .map(|fields| {
+                fields.iter().map(|(name, field)| Field::read(document, name, field, &required)).collect()
+            })
             .unwrap_or_default();
         Ok(Self { schema, fields })
     }
@@ -120,6 +86,19 @@ impl ConfigSchema {
         self.fields.iter().find(|field| field.name == name)
     }
 
+    /// Returns the settings as they may be shown, by name: every secret is masked, a `${NAME}` that names one is not.
+    pub fn shown(&self, config: &Map<String, Value>) -> Vec<ShownField<'_>> {
+        let show = |field: &Field, value: &Value| {
+            if field.is_secret(value) { Value::from(MASK) } else { value.clone() }
+        };
+        let shown = |field| ShownField {
+            field,
+            value: config.get(&field.name).map(|value| show(field, value)),
+            default: field.default.as_ref().map(|default| show(field, default)),
+        };
+        self.fields.iter().map(shown).collect()
+    }
+
     /// Checks settings before they are saved. A value that an environment variable will fill in is only checked for
     /// being well formed.
     pub fn check(&self, config: &Map<String, Value>) -> Vec<ConfigProblem> {
@@ -134,9 +113,9 @@ impl ConfigSchema {
         }
         for (name, value) in config {
             for (text, pointer) in texts(value) {
-                match placeholders(text) {
-                    Err(()) => problems.push(malformed(name, &pointer)),
-                    Ok(names) if !names.is_empty() => {
+                match pieces(text) {
+                    Err(Malformed) => problems.push(malformed(name, &pointer)),
+                    Ok(pieces) if pieces.iter().any(|piece| matches!(piece, Piece::Variable(_))) => {
                         pending.insert(name.clone());
                     }
                     Ok(_) => {}
@@ -174,19 +153,21 @@ impl ConfigSchema {
             };
             if let Some(text) = variable(env_var).filter(|_| allowed.allows(env_var)) {
                 hidden.insert(field.name.clone());
-                values.insert(field.name.clone(), typed(&field.kind, &text));
+                values.insert(field.name.clone(), field.kind.typed(&text));
             }
         }
-        hidden.extend(self.fields.iter().filter(|field| field.sensitive).map(|field| field.name.clone()));
         self.schema.fill_defaults(&mut values);
+        // Nobody says of a setting without a schema whether it is secret.
+        let is_open = |name: &str| self.field(name).is_some_and(|field| !field.sensitive);
+        hidden.extend(values.keys().filter(|name| !is_open(name)).cloned());
         problems.extend(self.violations(&values, &hidden));
-        if problems.is_empty() { Ok(EffectiveConfig { values, hidden }) } else { Err(problems) }
+        if problems.is_empty() { Ok(EffectiveConfig::new(values, hidden)) } else { Err(problems) }
     }
 
     /// A whole-string placeholder takes the type its field asks for; anything else stays as it is.
     fn typed(&self, name: &str, filled: Value, written: &Value) -> Value {
         match (self.field(name), &filled) {
-            (Some(field), Value::String(text)) if filled != *written => typed(&field.kind, text),
+            (Some(field), Value::String(text)) if filled != *written => field.kind.typed(text),
             (Some(_) | None, _) => filled,
         }
     }
@@ -227,160 +208,12 @@ fn field_of(violation: &Violation) -> String {
     }
 }
 
-impl Field {
-    /// Turns what a person typed into a value of the setting's type; a placeholder stays a text.
-    pub fn value_of(&self, text: &str) -> Value {
-        if text.contains("${") { Value::from(text) } else { typed(&self.kind, text) }
-    }
-
-    fn read(name: &str, schema: &Value, required: &BTreeSet<&str>) -> Self {
-        let text = |key: &str| schema[key].as_str().map(str::to_owned);
-        let format = schema["format"].as_str().unwrap_or_default();
-        Self {
-            name: name.to_owned(),
-            kind: text("type").unwrap_or_else(|| "string".to_owned()),
-            description: text("description"),
-            default: schema.get("default").cloned(),
-            required: required.contains(name),
-            sensitive: schema["x-sensitive"].as_bool().unwrap_or(false) || format == "password",
-            env_var: text("x-env-var"),
-            category: text("x-category"),
-        }
-    }
-}
-
-impl EffectiveConfig {
-    /// Settings of a skill that has no schema: as they are, and all hidden, since nobody says which are secret.
-    pub fn unchecked(values: Map<String, Value>) -> Self {
-        let hidden = values.keys().cloned().collect();
-        Self { values, hidden }
-    }
-
-    /// Returns the values themselves, for the script only.
-    pub fn reveal(&self) -> &Map<String, Value> {
-        &self.values
-    }
-
-    /// Returns the values with every secret hidden.
-    pub fn masked(&self) -> Map<String, Value> {
-        let show = |(name, value): (&String, &Value)| {
-            let value = if self.hidden.contains(name) { Value::from(MASK) } else { value.clone() };
-            (name.clone(), value)
-        };
-        self.values.iter().map(show).collect()
-    }
-}
-
-impl fmt::Debug for EffectiveConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("EffectiveConfig").field(&self.masked()).finish()
-    }
-}
-
-fn typed(kind: &str, text: &str) -> Value {
-    let parsed = match kind {
-        "integer" => text.trim().parse::<i64>().ok().map(Value::from),
-        "number" => text.trim().parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number),
-        "boolean" => text.trim().parse::<bool>().ok().map(Value::from),
-        "array" => Some(text.split(',').map(|item| Value::from(item.trim())).collect()),
-        _ => None,
-    };
-    parsed.unwrap_or_else(|| Value::from(text))
-}
-
-/// Returns every text inside `value` with its JSON Pointer.
-fn texts(value: &Value) -> Vec<(&str, String)> {
-    match value {
-        Value::String(text) => vec![(text, String::new())],
-        Value::Array(items) => {
-            let nested = |(index, item)| texts_under(item, usize::to_string(&index).as_str());
-            items.iter().enumerate().flat_map(nested).collect()
-        }
-        Value::Object(object) => object.iter().flat_map(|(key, item)| texts_under(item, key)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
-fn texts_under<'a>(value: &'a Value, key: &str) -> Vec<(&'a str, String)> {
-    let mut prefix = String::new();
-    push_pointer(&mut prefix, key);
-    texts(value).into_iter().map(|(text, pointer)| (text, format!("{prefix}{pointer}"))).collect()
-}
-
-/// Returns the names between `${` and `}`, or an error where one is malformed.
-fn placeholders(text: &str) -> Result<Vec<&str>, ()> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        let from = &rest[start + 2..];
-        let end = from.find('}').ok_or(())?;
-        let name = &from[..end];
-        let characters_fit = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !characters_fit {
-            return Err(());
-        }
-        names.push(name);
-        rest = &from[end + 1..];
-    }
-    Ok(names)
-}
-
 fn malformed(field: &str, pointer: &str) -> ConfigProblem {
     ConfigProblem {
         field: field.to_owned(),
         kind: ConfigProblemKind::Placeholder,
         message: format!("`{field}{pointer}` has a malformed placeholder: write `${{NAME}}`"),
     }
-}
-
-fn fill(
-    value: &Value,
-    allowed: &EnvAllowList,
-    variable: &impl Fn(&str) -> Option<String>,
-    report: &mut impl FnMut(ConfigProblemKind, String),
-) -> Value {
-    match value {
-        Value::String(text) => Value::String(fill_text(text, allowed, variable, report)),
-        Value::Array(items) => items.iter().map(|item| fill(item, allowed, variable, report)).collect(),
-        Value::Object(object) => {
-            let filled =
-                object.iter().map(|(key, item)| (key.clone(), fill(item, allowed, variable, report)));
-            Value::Object(filled.collect())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    }
-}
-
-fn fill_text(
-    text: &str,
-    allowed: &EnvAllowList,
-    variable: &impl Fn(&str) -> Option<String>,
-    report: &mut impl FnMut(ConfigProblemKind, String),
-) -> String {
-    let Ok(names) = placeholders(text) else {
-        report(ConfigProblemKind::Placeholder, "a placeholder is malformed: write `${NAME}`".to_owned());
-        return text.to_owned();
-    };
-    let mut filled = text.to_owned();
-    for name in names {
-        if !allowed.allows(name) {
-            let message = format!("`{name}` is not on the list of variables that skills may see");
-            report(ConfigProblemKind::VariableNotAllowed, message);
-            continue;
-        }
-        match variable(name) {
-            Some(value) => filled = filled.replacen(&format!("${{{name}}}"), &value, 1),
-            None => {
-                report(ConfigProblemKind::VariableNotSet, format!("`{name}` is not set in the environment"))
-            }
-        }
-        if filled.len() > CONFIG_VALUE_BYTES_MAX {
-            let message = format!("the value is larger than {CONFIG_VALUE_BYTES_MAX} bytes");
-            report(ConfigProblemKind::TooLarge, message);
-            return text.to_owned();
-        }
-    }
-    filled
 }
 
 #[cfg(test)]
@@ -430,10 +263,7 @@ mod tests {
             ],
         );
         check(json!({"token": "abcd", "volume": 11}), &[("volume", Schema(ViolationKind::Range))]);
-        check(
-            json!({"token": "${oops"}),
-            &[("token", ConfigProblemKind::Placeholder), ("token", Schema(ViolationKind::Length))][..1],
-        );
+        check(json!({"token": "${oops"}), &[("token", ConfigProblemKind::Placeholder)]);
     }
 
     #[test]
@@ -480,5 +310,43 @@ mod tests {
         assert!(problems.iter().all(|problem| !problem.message.contains("hunter2")), "{problems:?}");
         let problems = resolve(json!({"token": "abc"}), &[]).unwrap_err();
         assert!(problems.iter().all(|problem| !problem.message.contains("abc")), "{problems:?}");
+    }
+
+    #[test]
+    fn only_a_placeholder_of_a_secret_is_shown() {
+        let schema = ConfigSchema::parse(json!({"properties": {
+            "auth": {"properties": {"token": {"format": "password"}}},
+            "key": {"format": "password", "default": "built-in"},
+            "pin": {"type": "integer", "x-sensitive": true},
+            "style": {"type": "string", "default": "plain"},
+            "word": {"x-sensitive": true},
+        }}))
+        .unwrap();
+        let shown = |config: Value| {
+            let shown = schema.shown(&object(config));
+            shown
+                .into_iter()
+                .map(|shown| json!([shown.field.name, shown.value, shown.default]))
+                .collect::<Value>()
+        };
+        let mask = Value::from(MASK);
+        assert_eq!(
+            shown(json!({"auth": {"token": "s3cret"}, "pin": 1234, "style": "s", "word": "s3cret${X}"})),
+            json!([
+                ["auth", mask, null],
+                ["key", null, mask],
+                ["pin", mask, null],
+                ["style", "s", "plain"],
+                ["word", mask, null],
+            ])
+        );
+        let placeholders = shown(json!({"key": "${KEY}", "pin": "${PIN}"}));
+        assert_eq!((&placeholders[1][1], &placeholders[2][1]), (&json!("${KEY}"), &json!("${PIN}")));
+    }
+
+    #[test]
+    fn a_setting_that_the_schema_does_not_describe_is_hidden() {
+        let config = resolve(json!({"token": "abcd", "more": "s3cret", "style": "noir"}), &[]).unwrap();
+        assert_eq!(Value::Object(config.masked()), json!({"token": MASK, "more": MASK, "style": "noir"}));
     }
 }
