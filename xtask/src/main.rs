@@ -1,4 +1,4 @@
-//! The project's own automation: `cargo xtask tidy` and `cargo xtask test`.
+//! The project's own automation: `cargo xtask tidy`, `cargo xtask test` and `cargo xtask bench`.
 //!
 //! It knows the repository's files and the tools around it (cargo, python), and nothing of artel's own crates: it
 //! must build quickly and run even when they do not compile.
@@ -10,6 +10,7 @@
     reason = "a build script for people: it starts tools, times them and prints"
 )]
 
+mod bench;
 mod shell;
 mod test;
 mod tidy;
@@ -24,7 +25,8 @@ const USAGE: &str = "\
 cargo xtask tidy                     check the rules that the compiler cannot
 cargo xtask test                     install what the tests need and check everything
 cargo xtask test --only STEP         run one step (may be repeated)
-cargo xtask test --list              list the steps";
+cargo xtask test --list              list the steps
+cargo xtask bench                    measure how fast it is, beside other programs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +45,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(root),
+        ["bench"] => bench::run(root),
         ["test", "--list"] => {
             test::list();
             Ok(())

@@ -70,7 +70,8 @@ fn environment(root: &Path) -> PathBuf {
     root.join("target/venv")
 }
 
-fn install_system_packages(root: &Path, packages: &[&str]) -> Result<()> {
+/// Installs packages of the operating system, or says how to.
+pub(crate) fn install_system_packages(root: &Path, packages: &[&str]) -> Result<()> {
     let manual = format!("install them yourself: apt-get install {}", packages.join(" "));
     if !is_root() || !Path::new("/usr/bin/apt-get").is_file() {
         bail!("system packages are missing; {manual}");

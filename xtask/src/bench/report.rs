@@ -1,0 +1,68 @@
+//! The table that a benchmark prints.
+
+use std::time::Duration;
+
+/// One thing that was measured, or why it could not be.
+pub(crate) struct Row {
+    pub(crate) work: String,
+    pub(crate) result: String,
+    /// What it was compared with, and how often its time went into ours.
+    pub(crate) compared: Option<(String, f64)>,
+    pub(crate) goal: &'static str,
+}
+
+impl Row {
+    /// Makes a row that stands on its own.
+    pub(crate) fn new(work: &str, result: String, goal: &'static str) -> Self {
+        Self { work: work.to_owned(), result, compared: None, goal }
+    }
+
+    /// Makes a row for what could not be run.
+    pub(crate) fn missing(work: &str, why: &anyhow::Error, goal: &'static str) -> Self {
+        Self::new(work, format!("not measured: {why:#}"), goal)
+    }
+}
+
+/// Writes rows as a table that is also Markdown.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let head = ["work", "result", "compared with", "ratio", "goal"].map(str::to_owned);
+    let mut cells = vec![head.clone(), head.map(|name| "-".repeat(name.len()))];
+    for Row { work, result, compared, goal } in rows {
+        let (with, ratio) = match compared {
+            Some((with, ratio)) => (with.clone(), format!("{ratio:.2}")),
+            None => (String::new(), String::new()),
+        };
+        cells.push([work.clone(), result.clone(), with, ratio, (*goal).to_owned()]);
+    }
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    let line = |row: &[String; 5]| {
+        let padded = row.iter().zip(&widths).map(|(cell, width)| format!(" {cell:<width$} |"));
+        format!("|{}\n", padded.collect::<String>())
+    };
+    cells.iter().map(line).collect()
+}
+
+/// Writes a time in milliseconds.
+pub(crate) fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let compared = Some(("rg 2.0 ms".to_owned(), 1.5));
+        let list = Row { compared, ..Row::new("list", milliseconds(Duration::from_millis(3)), "<= 2") };
+        let text = table(&[list, Row::missing("find", &anyhow::anyhow!("gone"), "")]);
+        assert_eq!(
+            text,
+            "| work | result             | compared with | ratio | goal |\n\
+             | ---- | ------             | ------------- | ----- | ---- |\n\
+             | list | 3.0 ms             | rg 2.0 ms     | 1.50  | <= 2 |\n\
+             | find | not measured: gone |               |       |      |\n"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! What is measured, and what for.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+use super::data::{SKILLS, SKILLS_PER_GROUP, Skills, make_skills};
+use super::measure::{best_time, best_times, output_of, peak_bytes};
+use super::report::{Row, milliseconds, table};
+use crate::shell::{cargo, program_in, run as run_command, succeeds};
+use crate::tools::install_system_packages;
+
+/// Runs of every command whose best time counts.
+const ROUNDS: usize = 15;
+/// Parts of the skills that show how the time grows.
+const GROWTH: [usize; 4] = [1, 2, 4, 8];
+
+/// Builds what is shipped, measures it and prints one table.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    run_command(cargo(root, &["build", "--release", "--package", "artel"]))?;
+    let folder = root.join("target/bench");
+    let artel = Artel { program: root.join("target/release/artel"), data: folder.join("data") };
+    let skills = make_skills(&folder)?;
+    let mut rows = list(root, &artel, &skills)?;
+    rows.push(validate(&artel, &skills)?);
+    rows.extend(inside(root));
+    rows.extend(start(&artel, &folder)?);
+    println!("\n{}\n{}", table(&rows), growth(&artel, &skills)?);
+    Ok(())
+}
+
+struct Artel {
+    program: PathBuf,
+    /// A folder for its own data, so that nothing of the user's is looked at.
+    data: PathBuf,
+}
+
+impl Artel {
+    fn command(&self, words: &[&str], skills: &[&Path]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(words).arg("--data").arg(&self.data);
+        for folder in skills {
+            command.arg("--skills").arg(folder);
+        }
+        command
+    }
+
+    fn list(&self, skills: &[&Path]) -> Command {
+        self.command(&["skill", "list"], skills)
+    }
+}
+
+/// A list of all skills reads every file: beside it stands a program that does nothing but read them.
+fn list(root: &Path, artel: &Artel, skills: &Skills) -> Result<Vec<Row>> {
+    let work = format!("list {SKILLS} skills");
+    let goal = "<= 2, and < 1 s";
+    let memory = peak_bytes(artel.list(&[&skills.root]))?;
+    let memory = format!("{:.0} MiB", memory as f64 / f64::from(1 << 20));
+    let row = match install_ripgrep(root) {
+        Ok(()) => {
+            let mut ripgrep = Command::new("rg");
+            ripgrep.args(["--no-ignore", "--count", "zzzz"]).arg(&skills.root);
+            let times = best_times(&mut [artel.list(&[&skills.root]), ripgrep], ROUNDS)?;
+            let ratio = times[0].as_secs_f64() / times[1].as_secs_f64();
+            let compared = Some((format!("ripgrep {}", milliseconds(times[1])), ratio));
+            Row { compared, ..Row::new(&work, milliseconds(times[0]), goal) }
+        }
+        Err(error) => {
+            let time = best_time(artel.list(&[&skills.root]), ROUNDS)?;
+            let result = format!("{}; ripgrep could not be run: {error:#}", milliseconds(time));
+            Row::new(&work, result, goal)
+        }
+    };
+    Ok(vec![row, Row::new("  its peak memory", memory, "< 200 MiB")])
+}
+
+fn install_ripgrep(root: &Path) -> Result<()> {
+    if succeeds(program_in(root, "rg", &["--version"])) {
+        return Ok(());
+    }
+    install_system_packages(root, &["ripgrep"])
+}
+
+fn validate(artel: &Artel, skills: &Skills) -> Result<Row> {
+    let mut command = artel.command(&["skill", "validate", "--quiet"], &[]);
+    command.arg(&skills.root);
+    let time = best_time(command, ROUNDS / 3)?;
+    let per_second = SKILLS as f64 / time.as_secs_f64();
+    let result = format!("{}, {:.0} a second", milliseconds(time), per_second);
+    Ok(Row::new(&format!("validate {SKILLS} skills"), result, ""))
+}
+
+/// What is measured inside a process, by benchmarks of the crates themselves.
+fn inside(root: &Path) -> [Row; 2] {
+    // One call builds both, with the same features of what they share.
+    let packages = ["bench", "--package", "artel-catalog", "--package", "artel-model"];
+    let benches = ["--bench", "search", "--bench", "order"];
+    let output = output_of(cargo(root, &[packages.as_slice(), &benches].concat()));
+    let row = |work: &str, goal, title, show: fn(&[u64]) -> String| match &output {
+        Ok(output) => match numbers(output, title) {
+            Ok(numbers) => Row::new(work, show(&numbers), goal),
+            Err(error) => Row::missing(work, &error, goal),
+        },
+        Err(error) => Row::missing(work, error, goal),
+    };
+    [
+        row("search 100,000 skills, p50 and p99", "p99 < 10 ms", "1-4 words, Mixed ", |numbers| {
+            format!("{}, {}", microseconds(numbers, 0), microseconds(numbers, 2))
+        }),
+        row("order of 10,000 skills, 100,000 dependencies", "< 50 ms", "10000 and 99990 ", |numbers| {
+            microseconds(numbers, 0)
+        }),
+    ]
+}
+
+fn microseconds(numbers: &[u64], column: usize) -> String {
+    numbers.get(column).map_or_else(String::new, |number| milliseconds(Duration::from_micros(*number)))
+}
+
+/// Returns the numbers of the line that starts with `title`.
+fn numbers(output: &str, title: &str) -> Result<Vec<u64>> {
+    let line = output.lines().find_map(|line| line.strip_prefix(title));
+    let line = line.with_context(|| format!("the benchmark prints no line `{title}`"))?;
+    line.split_whitespace()
+        .map(|word| word.parse().with_context(|| format!("`{word}` is no number")))
+        .collect()
+}
+
+fn start(artel: &Artel, folder: &Path) -> Result<[Row; 2]> {
+    let empty = folder.join("no-skills");
+    let version = best_time(artel.command(&["--version"], &[]), ROUNDS)?;
+    let builtin = best_time(artel.list(&[&empty]), ROUNDS)?;
+    Ok([
+        Row::new("start: `artel --version`", milliseconds(version), "< 100 ms"),
+        Row::new("start: list of the built-in skills", milliseconds(builtin), "< 100 ms"),
+    ])
+}
+
+/// The time that a skill costs must not depend on how many there are.
+fn growth(artel: &Artel, skills: &Skills) -> Result<String> {
+    let mut text = "Growth of the list: linear means the same time per skill.\n\n".to_owned();
+    text.push_str("| skills | time     | per skill |\n| ------ | -------- | --------- |\n");
+    for groups in GROWTH {
+        let folders: Vec<&Path> = skills.groups.iter().take(groups).map(PathBuf::as_path).collect();
+        let time = best_time(artel.list(&folders), ROUNDS)?;
+        let count = groups * SKILLS_PER_GROUP;
+        let each = format!("{:.1} us", time.as_secs_f64() * 1e6 / count as f64);
+        text.push_str(&format!("| {count:<6} | {:<8} | {each:<9} |\n", milliseconds(time)));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_their_title() {
+        let output = "other 1 2\n1-4 words, Mixed, half   7 8\n1-4 words, Mixed   10   20 30\n";
+        assert_eq!(numbers(output, "1-4 words, Mixed ").unwrap(), [10, 20, 30]);
+        assert!(numbers(output, "missing").is_err());
+        assert!(numbers("title x\n", "title ").is_err());
+    }
+}
