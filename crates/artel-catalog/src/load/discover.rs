@@ -27,7 +27,7 @@ pub struct Discovery {
 pub fn discover(root: &Utf8Path, options: impl Into<LoadOptions>) -> Discovery {
     let mut search = Search::new(root, options.into());
     let real = root.canonicalize_utf8().unwrap_or_else(|_| root.to_owned());
-    let mut open = vec![Spot { path: root.to_owned(), real, depth: 0 }];
+    let mut open = vec![Spot { path: root.to_owned(), real, depth: 0, owner: Owner::Nobody }];
     // Links are followed in rounds, after everything that is reached without them: a folder is found by the shortest
     // way, not by the one that comes first.
     while !open.is_empty() {
@@ -61,7 +61,7 @@ struct Search<'a> {
     found: Discovery,
     /// The real paths of the folders that were visited, so that links cannot run in circles or find a skill twice.
     visited: HashSet<String>,
-    /// Links to folders, to be followed in the next round.
+    /// Links, to be followed in the next round where they lead to folders.
     links: Vec<Spot>,
     /// Folders directly in the root.
     direct: Vec<Utf8PathBuf>,
@@ -85,6 +85,16 @@ struct Spot {
     /// The same folder without links in its path.
     real: Utf8PathBuf,
     depth: usize,
+    owner: Owner,
+}
+
+/// Whose files those of a folder are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Owner {
+    /// Nobody's: everything in it is looked at.
+    Nobody,
+    /// Those of a skill above it: only skills of their own are still to be found.
+    Skill,
 }
 
 /// What one folder holds, as far as the search is concerned.
@@ -94,7 +104,7 @@ struct Contents {
     registry_files: Vec<Utf8PathBuf>,
     /// The names of folders inside.
     folders: Vec<String>,
-    /// The names of links to folders.
+    /// The names of links.
     links: Vec<String>,
 }
 
@@ -142,9 +152,16 @@ impl<'a> Search<'a> {
     fn take_links(&mut self) -> Vec<Spot> {
         let mut spots: Vec<Spot> = Vec::new();
         for link in std::mem::take(&mut self.links) {
-            let Ok(real) = link.path.canonicalize_utf8() else { continue };
+            let Ok(real) = link.path.canonicalize_utf8() else {
+                let message = "the link leads nowhere, or in a circle".to_owned();
+                self.found.findings.push(finding(Code::SymlinkBroken, &link.path, message));
+                continue;
+            };
             // A link to a folder above it would find everything again.
-            if !link.real.starts_with(&real) && !self.visited.contains(real.as_str()) {
+            if link.real.starts_with(&real) {
+                let message = "the link leads to a folder above it; it is not followed".to_owned();
+                self.found.findings.push(finding(Code::SymlinkBroken, &link.path, message));
+            } else if real.is_dir() && !self.visited.contains(real.as_str()) {
                 spots.push(Spot { real, ..link });
             }
         }
@@ -156,7 +173,7 @@ impl<'a> Search<'a> {
 
 /// Loads what one folder holds, and says where to go on.
 fn visit(spot: Spot, options: &LoadOptions) -> Visit {
-    let Spot { path, real, depth } = spot;
+    let Spot { path, real, depth, owner } = spot;
     let mut visit = Visit::default();
     let entries = match read_folder(&path) {
         Ok(entries) => entries,
@@ -167,7 +184,7 @@ fn visit(spot: Spot, options: &LoadOptions) -> Visit {
             return visit;
         }
     };
-    let contents = contents(&path, &entries);
+    let contents = contents(&path, &entries, owner);
     for file in &contents.registry_files {
         visit.loaded.extend(load_registry_file(file, options.keep));
     }
@@ -181,7 +198,8 @@ fn visit(spot: Spot, options: &LoadOptions) -> Visit {
         visit.findings.push(finding(Code::DiscoveryLimit, &path, message));
         return visit;
     }
-    let spot = |name: String| Spot { path: path.join(&name), real: real.join(name), depth: depth + 1 };
+    let owner = if contents.is_skill { Owner::Skill } else { owner };
+    let spot = |name: String| Spot { path: path.join(&name), real: real.join(name), depth: depth + 1, owner };
     visit.is_skill = contents.is_skill;
     visit.folders = contents.folders.into_iter().map(spot).collect();
     visit.links = contents.links.into_iter().map(spot).collect();
@@ -207,7 +225,7 @@ fn without_skills(mut direct: Vec<Utf8PathBuf>, loaded: &[Loaded]) -> Vec<Utf8Pa
     direct
 }
 
-fn contents(path: &Utf8Path, entries: &[FolderEntry]) -> Contents {
+fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner) -> Contents {
     let mut contents = Contents::default();
     for entry in entries {
         // A name that is not UTF-8 cannot be a skill's; inside a skill it is reported.
@@ -220,14 +238,12 @@ fn contents(path: &Utf8Path, entries: &[FolderEntry]) -> Contents {
         } else if is_folder {
             contents.folders.push(name);
         } else if entry.kind == FolderEntryKind::Link {
-            if path.join(&name).is_dir() {
-                contents.links.push(name);
-            }
+            contents.links.push(name);
         } else if is_registry_file(&name) {
             contents.registry_files.push(path.join(name));
         }
     }
-    if contents.is_skill {
+    if contents.is_skill || owner == Owner::Skill {
         // What belongs to the skill is read with it; only skills inside it are still to be found.
         contents.registry_files.clear();
         contents.links.clear();

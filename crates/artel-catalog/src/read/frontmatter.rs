@@ -242,8 +242,12 @@ fn read_allowed_tools<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> 
         Value::String(text) => split_tools(text),
         Value::Null => return None,
         Value::Array(items) => {
-            reader.wrong_type(&field, "a text with spaces between the tools");
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            let tools: Vec<String> = items.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            let message =
+                "`allowed-tools` must be a text with spaces between the tools, not a list".to_owned();
+            let hint = format!("write `allowed-tools: {}`", tools.join(" "));
+            reader.report(Code::FieldType, &field.pointer, Part::Value, message, Some(&hint));
+            tools
         }
         Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
             reader.wrong_type(&field, "a text with spaces between the tools");

@@ -308,7 +308,8 @@ pub(crate) fn is_restriction(name: &str) -> bool {
     name.len() <= 64 && RESTRICTIONS.contains(&snake(name).replace('-', "_").as_str())
 }
 
-/// Says whether a finding means that a value, or a part of it, was left out or changed.
+/// Says whether a finding means that a value, or a part of it, was left out or changed. A field that nobody knows may be
+/// a misspelt guard.
 fn is_left_out(code: Code) -> bool {
     matches!(
         code,
@@ -316,6 +317,7 @@ fn is_left_out(code: Code) -> bool {
             | Code::FieldEmpty
             | Code::FieldMissing
             | Code::FieldOutOfRange
+            | Code::FieldUnknown
             | Code::FieldValue
             | Code::NameInvalid
             | Code::ToolPatternInvalid

@@ -195,8 +195,29 @@ fn links_between_folders_of_skills_find_each_skill_once() {
         let found = search(place.root());
         let paths: Vec<_> = found.loaded.iter().map(|loaded| loaded.location.to_string()).collect();
         assert_eq!(paths, ["one/one", "two/two"].map(|path| place.root().join(path).to_string()));
-        assert_eq!(found.findings, []);
+        let links: Vec<_> =
+            found.findings.iter().map(|finding| (finding.code, finding.path.clone())).collect();
+        assert_eq!(links, ["one/up", "round"].map(|path| (Code::SymlinkBroken, place.root().join(path))));
     }
+}
+
+#[test]
+fn links_that_lead_nowhere_are_told() {
+    let place = Place::new();
+    place.file("demo/SKILL.md", GOOD);
+    place.link("self", "self");
+    place.link("gone", "/nowhere/at/all");
+    let found = search(place.root());
+    let links: Vec<_> = found.findings.iter().map(|finding| (finding.code, finding.path.clone())).collect();
+    assert_eq!(links, ["gone", "self"].map(|path| (Code::SymlinkBroken, place.root().join(path))));
+}
+
+#[test]
+fn a_registry_file_inside_a_skill_belongs_to_the_skill() {
+    let place = Place::new();
+    place.file("demo/SKILL.md", GOOD);
+    place.file("demo/assets/other.skill.yaml", "name: other\nversion: 1.0.0\ndescription: Is an asset.\n");
+    assert_eq!(search(place.root()).loaded.len(), 1);
 }
 
 #[test]

@@ -92,10 +92,8 @@ impl Output {
                 }
             }
         }
-        if let Some(hint) = &finding.hint {
-            writeln!(out, "   {} {}", self.paint("= hint:", Tone::Accent), visible(hint))
-                .expect("a string takes all");
-        }
+        writeln!(out, "   {} {}", self.paint("= hint:", Tone::Accent), visible(finding.remedy()))
+            .expect("a string takes all");
         out
     }
 

@@ -40,12 +40,13 @@ fn diagnostics_are_documented() {
          validation (`--profile spec`), the third the weight when skills are loaded for use: with an error, the skill is not\n\
          used; with a warning it is. The profiles `skills-ref`, `claude` and `codex` report as errors only what that client\n\
          refuses, and the rest as warnings. This page is made from `crates/artel-model/src/diagnostic.rs`.\n\n\
-         | code | strict | loading | meaning |\n|---|---|---|---|\n",
+         | code | strict | loading | meaning | how to mend it |\n|---|---|---|---|---|\n",
     );
     for code in Code::ALL {
         let weight = code.weight();
         let lenient = weight.lenient.map_or("not said", Severity::as_str);
-        writeln!(text, "| `{code}` | {} | {lenient} | {} |", weight.strict.as_str(), code.about()).unwrap();
+        let (strict, about, mend) = (weight.strict.as_str(), code.about(), code.mend());
+        writeln!(text, "| `{code}` | {strict} | {lenient} | {about} | {mend} |").unwrap();
     }
     check("diagnostics.md", &text);
 }
