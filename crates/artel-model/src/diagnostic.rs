@@ -145,149 +145,149 @@ macro_rules! codes {
 
 codes! {
     MissingFile = "missing-file", Error / Warning, "The folder has no `SKILL.md`, `skill.json` or `skill.yaml`.",
-        "Add a `SKILL.md`; `artel skill new NAME` makes one that works.";
+        "add a `SKILL.md`; `artel skill new NAME` makes one that works";
     Unreadable = "unreadable", Error / Error, "A file or folder cannot be read.",
-        "Give yourself permission to read it, or remove it.";
+        "give yourself permission to read it, or remove it";
     SpecialFile = "special-file", Error / Error, "A pipe, socket or device where a plain file should be; it is never opened.",
-        "Replace it by a plain file.";
+        "replace it by a plain file";
     NotUtf8 = "not-utf8", Error / Error, "A text file is not UTF-8.",
-        "Save the file as UTF-8.";
+        "save the file as UTF-8";
     NulByte = "nul-byte", Error / Error, "A text file holds a NUL byte.",
-        "Remove the byte; the file may not be text at all.";
+        "remove the byte; the file may not be text at all";
     FileTooLarge = "file-too-large", Error / Error, "A file is larger than its limit; it is not read.",
-        "Make it smaller; long texts belong into files under `references/`.";
+        "make it smaller; long texts belong into files under `references/`";
     ByteOrderMark = "byte-order-mark", Error / Warning, "The file starts with a byte order mark, which several clients take for text.",
-        "Save the file as UTF-8 without a byte order mark; `--fix` does it.";
+        "save the file as UTF-8 without a byte order mark; `--fix` does it";
     LowercaseFileName = "lowercase-file-name", Warning / Warning, "The file is called `skill.md`; most clients only look for `SKILL.md`.",
-        "Rename it to `SKILL.md`; `--fix` does it.";
+        "rename it to `SKILL.md`; `--fix` does it";
     TooManyFiles = "too-many-files", Error / Error, "The folder holds more files than a skill may have.",
-        "Keep generated files elsewhere.";
+        "keep generated files elsewhere";
     FolderTooLarge = "folder-too-large", Error / Error, "The files of the folder are larger than a skill may be.",
-        "Keep large files elsewhere.";
+        "keep large files elsewhere";
     FolderTooDeep = "folder-too-deep", Error / Warning, "Files lie deeper than a skill may nest; they are left out.",
-        "Move the files up.";
+        "move the files up";
     SymlinkEscapes = "symlink-escapes", Error / Warning, "A symbolic link leads out of the skill's folder; it is not followed.",
-        "Copy the file into the folder.";
+        "copy the file into the folder";
     SymlinkBroken = "symlink-broken", Error / Warning, "A symbolic link leads nowhere or in a circle.",
-        "Mend or remove the link.";
+        "mend or remove the link";
     PathNotUtf8 = "path-not-utf8", Error / Warning, "A file's name is not UTF-8; the file is left out.",
-        "Rename the file.";
+        "rename the file";
     UnsafePath = "unsafe-path", Error / Warning, "A path in a manifest is absolute or leaves the skill's folder.",
-        "Give a path below the folder, such as `scripts/run.sh`.";
+        "give a path below the folder, such as `scripts/run.sh`";
     FrontmatterMissing = "frontmatter-missing", Error / Warning, "`SKILL.md` does not start with YAML frontmatter between `---` lines.",
-        "Start the file with `---`, `name: ...`, `description: ...`, `---`.";
+        "start the file with `---`, `name: ...`, `description: ...`, `---`";
     FrontmatterUnclosed = "frontmatter-unclosed", Error / Error, "The frontmatter has no closing `---` line.",
-        "Close the frontmatter with a line `---`.";
+        "close the frontmatter with a line `---`";
     YamlInvalid = "yaml-invalid", Error / Error, "The YAML cannot be read.",
-        "Indent with spaces, and quote texts that hold special characters.";
+        "indent with spaces, and quote texts that hold special characters";
     YamlBudget = "yaml-budget", Error / Error, "The YAML is nested too deeply or unfolds to too much.",
-        "Write it without aliases and deep nesting.";
+        "write it without aliases and deep nesting";
     YamlRepaired = "yaml-repaired", Error / Warning, "The YAML was only readable after quoting a value, as some clients do.",
-        "Put the value in double quotes; `--fix` does it.";
+        "put the value in double quotes; `--fix` does it";
     YamlNotPortable = "yaml-not-portable", Error / none, "The YAML uses what the reference validator refuses or misreads: flow style, anchors, tags, or `---` inside a value.",
-        "Write plain `key: value` lines, and quote or rephrase the value.";
+        "write plain `key: value` lines, and quote or rephrase the value";
     DuplicateKey = "duplicate-key", Error / Warning, "The same key stands twice; the last one counts.",
-        "Keep one of them.";
+        "keep one of them";
     RestrictionRepeated = "restriction-repeated", Error / Error, "A field that restricts the skill stands twice; using the skill with one of them could allow too much.",
-        "Keep one of them.";
+        "keep one of them";
     JsonInvalid = "json-invalid", Error / Error, "The JSON cannot be read.",
-        "Use double quotes, no comments and no comma after the last entry.";
+        "use double quotes, no comments and no comma after the last entry";
     NotAnObject = "not-an-object", Error / Error, "The document is not a mapping of fields.",
-        "Write fields: `name: value` lines, or a JSON object.";
+        "write fields: `name: value` lines, or a JSON object";
     FieldMissing = "field-missing", Error / Warning, "A required field is missing.",
-        "Add it.";
+        "add it";
     FieldType = "field-type", Error / Warning, "A field has the wrong type; it is ignored, or counts as the strictest value where it restricts.",
-        "Give it a value of that type.";
+        "give it a value of that type";
     FieldEmpty = "field-empty", Error / Warning, "A field that needs a text is empty.",
-        "Write something there, or remove the field.";
+        "write something there, or remove the field";
     FieldUnknown = "field-unknown", Error / Warning, "A field that is not part of the format.",
-        "Move it under `metadata`, or correct its spelling.";
+        "move it under `metadata`, or correct its spelling";
     FieldTooLong = "field-too-long", Error / Warning, "A text is longer than its limit.",
-        "Say it shorter; details belong into the instructions.";
+        "say it shorter; details belong into the instructions";
     FieldOutOfRange = "field-out-of-range", Error / Warning, "A number or a list is outside its limits; the nearest allowed value is used.",
-        "Choose a value within the limits.";
+        "choose a value within the limits";
     FieldValue = "field-value", Error / Warning, "A field has a value that is not among the allowed ones.",
-        "Choose one of the allowed values.";
+        "choose one of the allowed values";
     FieldConflict = "field-conflict", Warning / Warning, "`SKILL.md` and the manifest disagree; the manifest counts, and of two switches the stricter one.",
-        "Make both equal, or keep it in one file.";
+        "make both equal, or keep it in one file";
     NameInvalid = "name-invalid", Error / Warning, "A name breaks the rule for names.",
-        "Use 1 to 64 lower-case letters, digits and single hyphens; `--fix` does it where it is clear.";
+        "use 1 to 64 lower-case letters, digits and single hyphens; `--fix` does it where it is clear";
     NameLength = "name-length", Warning / none, "A name is unusually short or long.",
-        "Choose a name of 3 to 50 characters.";
+        "choose a name of 3 to 50 characters";
     NameMismatch = "name-mismatch", Error / Warning, "The name differs from the folder's name.",
-        "Rename the folder or the skill; `--fix` renames the folder.";
+        "rename the folder or the skill; `--fix` renames the folder";
     NameConflict = "name-conflict", Error / Warning, "`SKILL.md` and the manifest give different names.",
-        "Give both files the name of the folder.";
+        "give both files the name of the folder";
     NameReserved = "name-reserved", Warning / none, "The name holds a word that Claude reserves.",
-        "Choose another name if the skill is to be uploaded to Claude.";
+        "choose another name if the skill is to be uploaded to Claude";
     DescriptionMarkup = "description-markup", Warning / none, "The description holds XML-like tags, which Claude refuses.",
-        "Say it without angle brackets if the skill is to be uploaded to Claude.";
+        "say it without angle brackets if the skill is to be uploaded to Claude";
     InstructionsEmpty = "instructions-empty", Warning / none, "`SKILL.md` has no instructions.",
-        "Write what an agent must do.";
+        "write what an agent must do";
     VersionInvalid = "version-invalid", Error / Warning, "The version is not a semantic version.",
-        "Write three numbers: `\"1.2.3\"`.";
+        "write three numbers: `\"1.2.3\"`";
     VersionIgnored = "version-ignored", Warning / Warning, "`metadata.version` is not a semantic version; `0.0.0` is used.",
-        "Write three numbers: `\"1.2.3\"`.";
+        "write three numbers: `\"1.2.3\"`";
     VersionPadded = "version-padded", Warning / Warning, "The version lacks numbers; zeros were added.",
-        "Write three numbers: `\"1.0.0\"`.";
+        "write three numbers: `\"1.0.0\"`";
     SchemaInvalid = "schema-invalid", Error / Error, "A JSON Schema is not valid.",
-        "Correct the schema at the place shown.";
+        "correct the schema at the place shown";
     SchemaRemoteRef = "schema-remote-ref", Error / Error, "A JSON Schema refers to another document; schemas are never fetched.",
-        "Copy the definition into `$defs` and refer to it as `#/$defs/NAME`.";
+        "copy the definition into `$defs` and refer to it as `#/$defs/NAME`";
     DependencyInvalid = "dependency-invalid", Error / Warning, "A dependency is not written `name` or `name@requirement`.",
-        "Write `name` or `name@requirement`, for example `detect@^1.2`.";
+        "write `name` or `name@requirement`, for example `detect@^1.2`";
     DependencySelf = "dependency-self", Error / Warning, "A skill depends on itself.",
-        "Remove it.";
+        "remove it";
     DependencyUnknown = "dependency-unknown", Error / Warning, "A dependency does not exist.",
-        "Install it, or remove the dependency.";
+        "install it, or remove the dependency";
     DependencyVersion = "dependency-version", Error / Warning, "A dependency exists, but in no version that will do.",
-        "Ask for a version that exists.";
+        "ask for a version that exists";
     DependencyCycle = "dependency-cycle", Error / Warning, "Skills depend on each other in a circle.",
-        "Remove one of these dependencies.";
+        "remove one of these dependencies";
     ScriptMissing = "script-missing", Error / Warning, "A declared script has no file.",
-        "Create the file, or remove the script from the manifest.";
+        "create the file, or remove the script from the manifest";
     ScriptNotExecutable = "script-not-executable", Warning / Warning, "A script is not executable, so it cannot run.",
-        "Run `chmod +x` on it; `--fix` does it.";
+        "run `chmod +x` on it; `--fix` does it";
     ScriptDuplicate = "script-duplicate", Error / Warning, "Two scripts have one name; the first counts.",
-        "Give one of them another name.";
+        "give one of them another name";
     EntrypointUnknown = "entrypoint-unknown", Error / Warning, "The entrypoint names no script.",
-        "Name one of the scripts.";
+        "name one of the scripts";
     StepInvalid = "step-invalid", Error / Error, "A step cannot be read; the skill must not run without it.",
-        "Correct the step at the place shown.";
+        "correct the step at the place shown";
     StepDuplicate = "step-duplicate", Error / Error, "Two steps have one id.",
-        "Give one of them another id.";
+        "give one of them another id";
     StepReference = "step-reference", Error / Error, "A step refers to something it cannot reach.",
-        "Refer to `${request.FIELD}`, or to `${STEP.output.FIELD}` of a step that this one waits for.";
+        "refer to `${request.FIELD}`, or to `${STEP.output.FIELD}` of a step that this one waits for";
     StepCycle = "step-cycle", Error / Error, "Steps wait for each other in a circle.",
-        "Remove one of these dependencies.";
+        "remove one of these dependencies";
     StepSkillUnknown = "step-skill-unknown", Error / Warning, "A step runs a skill that does not exist.",
-        "Install the skill, or name another.";
+        "install the skill, or name another";
     ToolPatternInvalid = "tool-pattern-invalid", Error / Warning, "An entry of a tool list is not a tool pattern.",
-        "Write a tool's name, `prefix*`, or `Tool(argument:*)`.";
+        "write a tool's name, `prefix*`, or `Tool(argument:*)`";
     ForbiddenToolsInvalid = "forbidden-tools-invalid", Error / Error, "`forbidden_tools` cannot be read in full; using the skill without it would allow too much.",
-        "Write a list of tool names or patterns.";
+        "write a list of tool names or patterns";
     RuleInvalid = "rule-invalid", Error / Error, "A rule about another skill cannot be read; using the skill without it would allow too much.",
-        "Write `type`, `skill` and perhaps `reason`.";
+        "write `type`, `skill` and perhaps `reason`";
     RuleSelf = "rule-self", Error / Warning, "A rule names the skill itself.",
-        "Remove the rule.";
+        "remove the rule";
     RuleContradiction = "rule-contradiction", Error / Warning, "A skill both requires and excludes another one.",
-        "Keep one of the two rules.";
+        "keep one of the two rules";
     ProtocolOutsideAllowed = "protocol-outside-allowed", Warning / Warning, "A protocol step names a tool that the skill may not use.",
-        "Add the tool to `allowed_tools`, or change the step.";
+        "add the tool to `allowed_tools`, or change the step";
     ToolAllowedAndForbidden = "tool-allowed-and-forbidden", Warning / Warning, "A tool is allowed and forbidden; it stays forbidden.",
-        "Remove it from one of the lists.";
+        "remove it from one of the lists";
     ConfigInvalid = "config-invalid", Error / Warning, "`config.json` does not fit `config-schema.json`.",
-        "Correct the value; `artel skill config NAME set KEY=VALUE` checks before it saves.";
+        "correct the value; `artel skill config NAME set KEY=VALUE` checks before it saves";
     DuplicateSkill = "duplicate-skill", Error / Warning, "The same name and version is defined twice; the first counts.",
-        "Give one of them another name or version.";
+        "give one of them another name or version";
     Shadowed = "shadowed", Warning / Warning, "An earlier folder has a skill of this name; this one is not used.",
-        "Rename one of them if both are wanted.";
+        "rename one of them if both are wanted";
     DiscoveryLimit = "discovery-limit", Error / Warning, "The search for skills stopped at a limit.",
-        "Search fewer folders, or raise the limit in `artel.toml`.";
+        "search fewer folders, or raise the limit in `artel.toml`";
     MoreFindings = "more-findings", Error / Error, "There is more wrong with this skill than is shown; it is not used.",
-        "Mend what is shown, then look again.";
+        "mend what is shown, then look again";
     ClientUnloadable = "client-unloadable", Error / none, "A client cannot load this kind of skill.",
-        "Write a `SKILL.md`; `artel skill export DIR` does it.";
+        "write a `SKILL.md`; `artel skill export DIR` does it";
 }
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ mod tests {
         texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), Code::ALL.len());
-        assert!(Code::ALL.iter().all(|code| code.about().ends_with('.') && code.mend().ends_with('.')));
+        assert!(Code::ALL.iter().all(|code| code.about().ends_with('.') && !code.mend().ends_with('.')));
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn a_line_of_the_settings_is_not_quoted() {
     --- stdout
     error[config-invalid]: `retries`: 9 is greater than the maximum of 3
       --> skills/demo/config.json:1:33
-       = hint: Correct the value; `artel skill config NAME set KEY=VALUE` checks before it saves.
+       = hint: correct the value; `artel skill config NAME set KEY=VALUE` checks before it saves
 
     error   demo@0.0.0  loads in: skills-ref, claude, codex, lenient
     --- stderr

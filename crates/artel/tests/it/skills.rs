@@ -40,7 +40,7 @@ fn a_folder_wins_over_the_built_in_skill_of_its_name() {
     0 skills
     warning[shadowed]: `navigate` is not used: skills/navigate comes first
       --> built-in:navigate/SKILL.md:2:7
-       = hint: Rename one of them if both are wanted.
+       = hint: rename one of them if both are wanted
     0 errors, 1 warning while loading
     ");
 }

@@ -128,7 +128,7 @@ fn what_a_linked_skill_file_leads_to_is_not_printed() {
     --- stdout
     error[client-unloadable]: not judged: the link leads out of the folder and is not followed
       --> skills/demo/SKILL.md
-       = hint: Write a `SKILL.md`; `artel skill export DIR` does it.
+       = hint: write a `SKILL.md`; `artel skill export DIR` does it
 
     warning[symlink-escapes]: the link leads out of the skill's folder; it is not followed
       --> skills/demo/SKILL.md

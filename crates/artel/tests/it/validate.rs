@@ -107,7 +107,7 @@ fn a_whole_folder_and_a_set_are_checked_together() {
       --> all/a/skill.json:1:10
      1 | {"name": "a", "version": "1.0.0", "description": "A.", "dependencies": ["b"]}
        |          ^
-       = hint: Choose a name of 3 to 50 characters.
+       = hint: choose a name of 3 to 50 characters
 
     error[dependency-cycle]: circular dependency: a → b → a
       --> all/a/skill.json:1:73
@@ -119,7 +119,7 @@ fn a_whole_folder_and_a_set_are_checked_together() {
       --> all/b/skill.json:1:10
      1 | {"name": "b", "version": "1.0.0", "description": "B.", "dependencies": ["a", "navigate"]}
        |          ^
-       = hint: Choose a name of 3 to 50 characters.
+       = hint: choose a name of 3 to 50 characters
 
     error   a@1.0.0  loads in: lenient
     warning b@1.0.0  loads in: spec, lenient
