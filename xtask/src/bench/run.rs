@@ -130,6 +130,7 @@ fn numbers(output: &str, title: &str) -> Result<Vec<u64>> {
 
 fn start(artel: &Artel, folder: &Path) -> Result<[Row; 2]> {
     let empty = folder.join("no-skills");
+    std::fs::create_dir_all(&empty)?;
     let version = best_time(artel.command(&["--version"], &[]), ROUNDS)?;
     let builtin = best_time(artel.list(&[&empty]), ROUNDS)?;
     Ok([
