@@ -10,6 +10,7 @@ use artel_model::version::{Dependency, Version};
 use camino::Utf8PathBuf;
 
 use super::loaded::Loaded;
+use crate::source::{Listing, content_hash};
 
 /// Where an entry is: the root, and its number in there.
 type Spot = (usize, usize);
@@ -65,7 +66,9 @@ fn replaced(roots: &[Vec<Loaded>]) -> Found {
         let (_, (first_root, _), first) = same[first_at];
         let mut versions: BTreeSet<&Version> = BTreeSet::new();
         for &(skill, spot, entry) in &same[first_at..] {
-            let (code, message) = if first_root != spot.0 {
+            let (code, message) = if first_root != spot.0 && is_same_content(first, entry) {
+                (Code::SameSkill, format!("`{}` is the same as {}", skill.name, first.location))
+            } else if first_root != spot.0 {
                 (Code::Shadowed, format!("`{}` is not used: {} comes first", skill.name, first.location))
             } else if versions.contains(&skill.version) {
                 let message = format!("`{}` is defined already, by {}", skill.pin(), first.location);
@@ -86,6 +89,19 @@ fn replaced(roots: &[Vec<Loaded>]) -> Found {
         }
     }
     found
+}
+
+/// Says whether two folders hold the same files. What cannot be read is not the same.
+fn is_same_content(one: &Loaded, other: &Loaded) -> bool {
+    let sizes = |loaded: &Loaded| -> Vec<(Utf8PathBuf, u64)> {
+        loaded.files.iter().map(|file| (file.path.clone(), file.size)).collect()
+    };
+    let hash = |loaded: &Loaded| {
+        let listing = Listing { files: loaded.files.clone(), ..Listing::default() };
+        content_hash(loaded.location.tree()?.as_ref(), &listing).ok()
+    };
+    // Most skills that share a name differ in size already, which costs no reading.
+    sizes(one) == sizes(other) && hash(one).is_some_and(|hash_of_one| hash(other) == Some(hash_of_one))
 }
 
 fn unknown_in_steps(loaded: &Loaded, registry: &Registry) -> Vec<Finding> {

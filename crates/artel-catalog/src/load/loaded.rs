@@ -139,7 +139,8 @@ impl Loaded {
 
     /// Says whether an earlier skill of the same name is used instead.
     pub fn is_superseded(&self) -> bool {
-        self.findings.iter().any(|finding| matches!(finding.code, Code::Shadowed | Code::DuplicateSkill))
+        let replaces = |code| matches!(code, Code::Shadowed | Code::SameSkill | Code::DuplicateSkill);
+        self.findings.iter().any(|finding| replaces(finding.code))
     }
 
     /// Returns the skill when it can be used.

@@ -46,6 +46,14 @@ fn a_folder_wins_over_the_built_in_skill_of_its_name() {
 }
 
 #[test]
+fn a_copy_of_a_built_in_skill_is_not_worth_a_word() {
+    let session = Session::new();
+    session.run(&["skill", "export", "skills", "navigate", "--for", "agents"]);
+    assert_eq!(session.json(&["skill", "show", "navigate"])["location"], "skills/navigate/SKILL.md");
+    assert!(!session.run(&["skill", "list"]).contains("while loading"));
+}
+
+#[test]
 fn words_find_skills_with_reasons() {
     assert_snapshot!(Session::new().run(&["skill", "search", "rol", "dice", "--explain", "--limit", "1"]), @"
     exit 0
