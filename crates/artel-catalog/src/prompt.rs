@@ -124,7 +124,9 @@ fn fit(listings: &mut Vec<Listing>, format: PromptFormat, total: usize, chars_ma
         write(listings, format, total - listings.len(), listings.len()).chars().count()
     };
     listings.truncate(most_that_fit(listings.len(), |count| cost(&listings[..count]) <= chars_max));
-    let room = chars_max.saturating_sub(cost(listings));
+    // What stands between a name and its description is only written where there is one.
+    let between = if format == PromptFormat::Markdown { ": ".len() * listings.len() } else { 0 };
+    let room = chars_max.saturating_sub(cost(listings) + between);
     let lengths: Vec<usize> =
         descriptions.iter().take(listings.len()).map(|text| escaped(text, format).chars().count()).collect();
     let share = even_share(&lengths, room);
@@ -229,8 +231,11 @@ fn write_markdown(
     )?;
     for listing in listings {
         let Listing { name, description, location } = listing;
-        let description = escaped(description, PromptFormat::Markdown);
-        writeln!(out, "- **{name}**: {description} (`{}`)", location.replace('`', "'"))?;
+        let place = location.replace('`', "'");
+        match escaped(description, PromptFormat::Markdown).as_str() {
+            "" => writeln!(out, "- **{name}** (`{place}`)")?,
+            text => writeln!(out, "- **{name}**: {text} (`{place}`)")?,
+        }
     }
     if let Some(note) = note(left_out, shortened) {
         writeln!(out, "\n{note}")?;
