@@ -45,7 +45,10 @@ pub enum SetErrorCode {
     TooManySkills,
 }
 
-/// Checks the skills called `names`, as `find` knows them. Duplicates count once.
+/// Checks the skills called `names`, as `find` knows them.
+///
+/// V001: every name exists. V002: what is required is there. V003: what excludes each other is not. V004: forbidden beats
+/// allowed, also inside one skill. V005: a skill that allows nothing is valid. V006: duplicates count once.
 pub fn validate_set<'a>(names: &[String], find: impl Fn(&str) -> Option<&'a Skill>) -> SetReport {
     let mut report = SetReport::default();
     if names.len() > SET_SKILLS_MAX {

@@ -89,6 +89,10 @@ impl FieldKind {
                 text.trim().parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
             }
             Self::Boolean => text.trim().parse::<bool>().ok().map(Value::from),
+            // A list may be written as JSON, or with commas between its entries.
+            Self::List(_) if text.trim_start().starts_with('[') => {
+                serde_json::from_str(text).ok().filter(Value::is_array)
+            }
             Self::List(_) if text.trim().is_empty() => Some(Value::Array(Vec::new())),
             Self::List(items) => Some(text.split(',').map(|item| items.typed(item.trim())).collect()),
             Self::Text | Self::Object => None,
@@ -168,6 +172,7 @@ mod tests {
         check(json!({"type": "array", "items": {"type": ["null", "number"]}}), "1.5", json!([1.5]));
         check(json!({"type": "array"}), "", json!([]));
         check(json!({"type": "array"}), " ", json!([]));
+        check(json!({"type": "array"}), "[\"a, b\", 2]", json!(["a, b", 2]));
     }
 
     #[test]

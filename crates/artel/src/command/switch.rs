@@ -38,11 +38,8 @@ fn save(context: Context<'_>, switches: &Switches, name: &SkillName, state: &str
             "version": switches.chosen.get(name),
         }));
     } else {
-        let version = switches
-            .chosen
-            .get(name)
-            .map(|version| format!(", version {version} is used"))
-            .unwrap_or_default();
+        let used = switches.chosen.get(name).filter(|_| !switches.disabled.contains(name));
+        let version = used.map(|version| format!(", version {version} is used")).unwrap_or_default();
         context.output.line(&format!("{name}: {state}{version}"));
     }
     Ok(())

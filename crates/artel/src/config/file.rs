@@ -1,5 +1,7 @@
 //! `artel.toml`.
 
+use std::num::NonZero;
+
 use artel_catalog::{FolderLimits, Keep, LoadOptions};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
@@ -27,13 +29,13 @@ pub(super) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct LimitsTable {
     /// Files in one skill's folder.
-    pub(super) skill_files: Option<usize>,
+    pub(super) skill_files: Option<NonZero<usize>>,
     /// Bytes of all files in one skill's folder.
-    pub(super) skill_bytes: Option<u64>,
+    pub(super) skill_bytes: Option<NonZero<u64>>,
     /// Folders visited in one search for skills.
-    pub(super) discovery_folders: Option<usize>,
+    pub(super) discovery_folders: Option<NonZero<usize>>,
     /// Levels below a skills folder that are searched.
-    pub(super) discovery_depth: Option<usize>,
+    pub(super) discovery_depth: Option<NonZero<usize>>,
 }
 
 impl LimitsTable {
@@ -42,11 +44,11 @@ impl LimitsTable {
         let usual = LoadOptions::from(Keep::Descriptions);
         LoadOptions {
             folder: FolderLimits {
-                files_max: self.skill_files.unwrap_or(usual.folder.files_max),
-                bytes_max: self.skill_bytes.unwrap_or(usual.folder.bytes_max),
+                files_max: self.skill_files.map_or(usual.folder.files_max, NonZero::get),
+                bytes_max: self.skill_bytes.map_or(usual.folder.bytes_max, NonZero::get),
             },
-            folders_max: self.discovery_folders.unwrap_or(usual.folders_max),
-            depth_max: self.discovery_depth.unwrap_or(usual.depth_max),
+            folders_max: self.discovery_folders.map_or(usual.folders_max, NonZero::get),
+            depth_max: self.discovery_depth.map_or(usual.depth_max, NonZero::get),
             ..usual
         }
     }

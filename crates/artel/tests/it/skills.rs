@@ -169,7 +169,7 @@ fn versions_can_be_chosen_and_skills_switched_off() {
     assert_snapshot!(session.run(&["skill", "disable", "two"]), @"
     exit 0
     --- stdout
-    two: disabled, version 1.0.0 is used
+    two: disabled
     ");
     assert_eq!(session.json(&["skill", "show", "two"])["enabled"], false);
     assert!(!session.run(&["skill", "prompt"]).contains("<name>two</name>"));
