@@ -25,6 +25,16 @@ pub(super) fn parse_plain_lines(text: &str, budget: Budget) -> Option<Node> {
         if text.len() > budget.text_bytes_max || number as usize > budget.nodes_max / 4 {
             return None;
         }
+        if let Some((key, style)) = block_header(line, number) {
+            let mut parts = Vec::new();
+            while let Some((line, _)) = lines.next_if(|(line, _)| line.starts_with(INDENT)) {
+                parts.push(block_line(line)?);
+            }
+            // The text starts where its first line does.
+            let position = place(number + 1, INDENT.len());
+            fields.push((key, Node { position, kind: NodeKind::Text(style.text(&parts)?) }));
+            continue;
+        }
         let (key, value) = field(line, number, "")?;
         if let Some(value) = value {
             fields.push((key, value));
@@ -41,19 +51,56 @@ pub(super) fn parse_plain_lines(text: &str, budget: Budget) -> Option<Node> {
     Some(Node { position: Position::START, kind: NodeKind::Mapping(fields) })
 }
 
+/// How the lines of a block become one text.
+struct BlockStyle {
+    /// What stands between two lines.
+    between: &'static str,
+    /// What stands after the last one.
+    after: &'static str,
+}
+
+impl BlockStyle {
+    /// Joins the lines of a block; an empty block is left to the parser.
+    fn text(&self, lines: &[&str]) -> Option<String> {
+        (!lines.is_empty()).then(|| format!("{}{}", lines.join(self.between), self.after))
+    }
+}
+
+/// Reads `key: >-` and the like: a text that stands on the indented lines below.
+fn block_header(line: &str, number: u32) -> Option<(Key, BlockStyle)> {
+    let (key, mark) = line.split_once(": ").filter(|(key, _)| is_key(key))?;
+    let style = match mark {
+        ">" => BlockStyle { between: " ", after: "\n" },
+        ">-" => BlockStyle { between: " ", after: "" },
+        "|" => BlockStyle { between: "\n", after: "\n" },
+        "|-" => BlockStyle { between: "\n", after: "" },
+        _ => return None,
+    };
+    Some((Key { text: key.to_owned(), position: place(number, 0) }, style))
+}
+
+fn place(line: u32, offset: usize) -> Position {
+    Position { line, column: u32::try_from(offset + 1).unwrap_or(u32::MAX) }
+}
+
+/// A line of a block without its indent. Lines that are indented further or end in a space are folded differently.
+fn block_line(line: &str) -> Option<&str> {
+    let text = line.strip_prefix(INDENT)?;
+    (!text.is_empty() && !text.starts_with(' ') && !text.ends_with(' ') && is_printable(text)).then_some(text)
+}
+
 /// Takes a line apart; a key may stand without a value.
 fn field(line: &str, number: u32, indent: &str) -> Option<(Key, Option<Node>)> {
     let (key, rest) = line.strip_prefix(indent)?.split_once(':')?;
     if !is_key(key) {
         return None;
     }
-    let at = |offset: usize| Position { line: number, column: u32::try_from(offset + 1).unwrap_or(u32::MAX) };
     let value = match rest.strip_prefix(' ') {
-        Some(value) => Some(Node { position: at(line.len() - value.len()), kind: scalar(value)? }),
+        Some(value) => Some(Node { position: place(number, line.len() - value.len()), kind: scalar(value)? }),
         None if rest.is_empty() => None,
         None => return None,
     };
-    Some((Key { text: key.to_owned(), position: at(indent.len()) }, value))
+    Some((Key { text: key.to_owned(), position: place(number, indent.len()) }, value))
 }
 
 fn is_key(text: &str) -> bool {
@@ -113,6 +160,20 @@ mod tests {
     }
 
     #[test]
+    fn texts_on_lines_below_are_read() {
+        for mark in [">", ">-", "|", "|-"] {
+            check(&format!("name: demo\na: {mark}\n  one: x\n  # two\n  - three\nb: 1\n"), true);
+            check(&format!("a: {mark}\n  one\n"), true);
+            check(&format!("a: {mark}\n"), false);
+            check(&format!("a: {mark}\n  one\n\n  two\n"), false);
+            check(&format!("a: {mark}\n  one\n   two\n"), false);
+            check(&format!("a: {mark}\n  one \n  two\n"), false);
+            check(&format!("a: {mark}\n one\n"), false);
+        }
+        check("a: >+\n  one\n", false);
+    }
+
+    #[test]
     fn everything_else_is_left_to_the_parser() {
         for yaml in [
             "",
@@ -126,7 +187,6 @@ mod tests {
             "a: b: c\n",
             "a: b:\n",
             "a: b # c\n",
-            "a: |\n  b\n",
             "a: \"b\\n\"\n",
             "a: 'it''s'\n",
             "a: 'b' c\n",
@@ -162,6 +222,23 @@ mod tests {
             ),
         ) {
             let yaml: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            if let Some(node) = parse_plain_lines(&yaml, Budget::FRONTMATTER) {
+                prop_assert_eq!(Ok((node, Vec::new())), parse_with_parser(&yaml, Budget::FRONTMATTER));
+            }
+        }
+
+        /// The same for texts on indented lines.
+        #[test]
+        fn blocks_are_what_the_parser_says(
+            blocks in prop::collection::vec(("[>|][-+]?", prop::collection::vec(" {1,4}[ -~]{0,9}|", 0..4)), 1..4),
+        ) {
+            let yaml: String = blocks
+                .iter()
+                .zip('a'..)
+                .flat_map(|((mark, lines), key)| {
+                    std::iter::once(format!("{key}: {mark}\n")).chain(lines.iter().map(|line| format!("{line}\n")))
+                })
+                .collect();
             if let Some(node) = parse_plain_lines(&yaml, Budget::FRONTMATTER) {
                 prop_assert_eq!(Ok((node, Vec::new())), parse_with_parser(&yaml, Budget::FRONTMATTER));
             }
