@@ -106,7 +106,10 @@ impl Catalog {
             let _ = registry.set_availability(name, Availability::Disabled);
         }
         for (name, version) in &request.chosen {
-            let _ = registry.override_version(name, version.clone());
+            if let Err(LookupError::UnknownVersion { .. }) = registry.override_version(name, version.clone())
+            {
+                findings.push(version_gone(name, version));
+            }
         }
         Self { entries, usable, registry, disabled: request.disabled.clone(), findings }
     }
@@ -260,6 +263,13 @@ fn index(documents: &[&Loaded], bodies: Bodies) -> SearchIndex {
             body,
         })
     }))
+}
+
+/// A version that an operator chose and that does not exist any more.
+fn version_gone(name: &SkillName, version: &Version) -> Finding {
+    let message =
+        format!("version {version} of `{name}` was chosen, but is not there; the usual one is used");
+    Finding { code: Code::VersionGone, message, path: name.as_str().into(), position: None, hint: None }
 }
 
 /// A folder among skills that is none.

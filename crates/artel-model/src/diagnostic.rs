@@ -280,6 +280,8 @@ codes! {
         "correct the value; `artel skill config NAME set KEY=VALUE` checks before it saves";
     DuplicateSkill = "duplicate-skill", Error / Warning, "The same name and version is defined twice; the first counts.",
         "give one of them another name or version";
+    VersionGone = "version-gone", Warning / Warning, "The version that was chosen for a skill is gone; the usual one is used.",
+        "choose again with `artel skill enable NAME@VERSION`";
     SameSkill = "same-skill", Warning / none, "An earlier folder has the same skill, byte for byte; that one is used.",
         "remove one of them";
     Shadowed = "shadowed", Warning / Warning, "An earlier folder has a skill of this name; this one is not used.",

@@ -182,6 +182,19 @@ fn versions_can_be_chosen_and_skills_switched_off() {
 }
 
 #[test]
+fn a_chosen_version_that_is_gone_is_told() {
+    let session = Session::new();
+    let two =
+        "name: two\nversion: 1.0.0\ndescription: One.\n---\nname: two\nversion: 2.0.0\ndescription: Two.\n";
+    session.write("skills/two.skill.yaml", two);
+    session.run(&["skill", "enable", "two@1.0.0"]);
+    session.write("skills/two.skill.yaml", "name: two\nversion: 2.0.0\ndescription: Two.\n");
+    let list = session.run(&["skill", "list", "-v"]);
+    assert!(list.contains("warning[version-gone]: version 1.0.0 of `two` was chosen"), "{list}");
+    assert_eq!(session.json(&["skill", "show", "two"])["version"], "2.0.0");
+}
+
+#[test]
 fn a_prompt_lists_what_a_model_may_choose() {
     let mut session = Session::new();
     session.write("only/demo/SKILL.md", DEMO);
