@@ -57,7 +57,9 @@ pub(crate) fn install_python_tools(root: &Path) -> Result<()> {
         println!("{SKILLS_REF} is here");
         return Ok(());
     }
-    if !succeeds(program_in(root, "python3", &["-c", "import ensurepip, venv"])) {
+    // The built-in skills are tested with the system's Python, whatever else is on the path.
+    let has_system_python = Path::new("/usr/bin/python3").is_file();
+    if !has_system_python || !succeeds(program_in(root, "python3", &["-c", "import ensurepip, venv"])) {
         install_system_packages(root, &["python3", "python3-venv"])?;
     }
     run(program_in(root, "python3", &["-m", "venv", "--clear", "target/venv"]))?;

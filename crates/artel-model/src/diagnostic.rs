@@ -218,9 +218,9 @@ codes! {
         "rename the folder or the skill; `--fix` renames the folder";
     NameConflict = "name-conflict", Error / Warning, "`SKILL.md` and the manifest give different names.",
         "give both files the name of the folder";
-    NameReserved = "name-reserved", Warning / none, "The name holds a word that Claude reserves.",
+    NameReserved = "name-reserved", Warning / none, "The name holds a word that Claude refuses in an upload.",
         "choose another name if the skill is to be uploaded to Claude";
-    DescriptionMarkup = "description-markup", Warning / none, "The description holds XML-like tags, which Claude refuses.",
+    DescriptionMarkup = "description-markup", Warning / none, "The description holds XML-like tags, which Claude refuses in an upload.",
         "say it without angle brackets if the skill is to be uploaded to Claude";
     InstructionsEmpty = "instructions-empty", Warning / none, "`SKILL.md` has no instructions.",
         "write what an agent must do";

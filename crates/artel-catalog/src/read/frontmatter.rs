@@ -221,7 +221,7 @@ pub(super) fn read_description<'a>(
     reader.check_length(&field, text, limit::DESCRIPTION_CHARS_MAX);
     if has_markup(text) {
         let message = "the description holds XML-like tags".to_owned();
-        let hint = Some("Claude refuses such skills: say it without angle brackets");
+        let hint = Some("Claude refuses such skills in an upload: say it without angle brackets");
         reader.report(Code::DescriptionMarkup, &field.pointer, Part::Value, message, hint);
     }
     Some(At { value: text.trim().to_owned(), position: reader.place(&field) })
