@@ -138,7 +138,8 @@ impl Composite {
     }
 
     fn reference_problems(&self, step: usize, graph: &Graph, problems: &mut Vec<StepProblem>) {
-        let (references, errors) = references_in(&Value::Object(self.steps[step].input.clone()));
+        let is_step = |name: &str| self.steps.iter().any(|step| step.id.as_str() == name);
+        let (references, errors) = references_in(&Value::Object(self.steps[step].input.clone()), &is_step);
         for error in errors {
             let message = error.to_string();
             problems.push(StepProblem::Reference { step, pointer: error.pointer, message });
@@ -147,7 +148,8 @@ impl Composite {
         let waits_for = graph.order_of(step).unwrap_or_else(|_| (0..self.steps.len()).collect());
         for (pointer, reference) in references {
             let Reference::Step { step: name, .. } = &reference else { continue };
-            let message = match self.index_of(name) {
+            let named = self.steps.iter().position(|step| step.id.as_str() == name.as_str());
+            let message = match named {
                 None => format!("`{reference}` names no step of this skill"),
                 Some(other) if other == step => format!("`{reference}` names the step itself"),
                 Some(other) if !waits_for.contains(&other) => {

@@ -74,7 +74,19 @@ impl Health {
         }
     }
 
-    fn failures(self) -> Option<u32> {
+    /// Returns the health with this name and so many failures since the last success; nothing when there is none.
+    pub fn from_parts(name: &str, failures: u32) -> Option<Self> {
+        let all = [
+            Self::Healthy { failures },
+            Self::Degraded { failures },
+            Self::TemporaryFailure { failures },
+            Self::PermanentFailure,
+        ];
+        all.into_iter().find(|health| health.as_str() == name)
+    }
+
+    /// Returns the ordinary failures since the last success; nothing once they do not count any more.
+    pub fn failures(self) -> Option<u32> {
         match self {
             Self::Healthy { failures }
             | Self::Degraded { failures }
@@ -149,6 +161,18 @@ mod tests {
         check("xxxxxx...", "permanentFailure");
         assert_eq!(Health::PermanentFailure.reset(), Health::NEW);
         assert!(!Health::PermanentFailure.is_usable());
+    }
+
+    #[test]
+    fn health_is_made_of_its_parts_again() {
+        let mut health = Health::NEW;
+        for outcome in [RunOutcome::Failure, RunOutcome::Transient, RunOutcome::Failure].repeat(4) {
+            health = health.after(outcome);
+            let again = Health::from_parts(health.as_str(), health.failures().unwrap_or(0));
+            assert_eq!(again, Some(health));
+        }
+        assert_eq!(health, Health::PermanentFailure);
+        assert_eq!(Health::from_parts("poorly", 0), None);
     }
 
     proptest! {

@@ -71,6 +71,23 @@ limits! {
     WATCH_EVENTS_MAX: usize = 1024, "Changes of files that may wait to be told; more say nothing more.";
     SELECT_MAX: usize = 50, "Skills that one selection returns.";
     SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
+    STEP_ID_CHARS_MAX: usize = 200, "Characters in the id of a tool in a plan, or of a step of a run.";
+    PLAN_TOOLS_MAX: usize = 10_000, "Tools in one plan, the steps of composites included.";
+    PLAN_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of one plan document.";
+    PLAN_INPUT_BYTES_MAX: usize = 1024 * 1024, "Bytes of one tool's input in a plan, written as JSON.";
+    PLAN_INPUTS_BYTES_MAX: usize = 64 * 1024 * 1024, "Bytes of all inputs of one plan, defaults and the steps of composites included.";
+    PLAN_NEEDS_MAX: usize = 1_000_000, "Dependencies in one plan, those of the steps of composites included.";
+    PLAN_PROBLEMS_MAX: usize = 1000, "Problems of a plan that are reported; the last one says how many were left out.";
+    PLAN_RETRIES_MAX: u32 = 10, "Retries of a tool in a plan after its first try; by default 3.";
+    COMPOSITE_DEPTH_MAX: usize = 8, "Composites inside composites.";
+    ATTEMPTS_MAX: u32 = 100, "Attempts at one step, those that were interrupted included.";
+    EVENTS_PER_ATTEMPT_MAX: usize = 10_000, "Events that one attempt may write.";
+    EVENT_LINE_BYTES_MAX: usize = 1024 * 1024, "Bytes of one event.";
+    EVENT_BYTES_PER_ATTEMPT_MAX: usize = 64 * 1024 * 1024, "Bytes that one attempt may write to stdout.";
+    STDERR_BYTES_MAX: usize = 64 * 1024, "Bytes of stderr that are kept of one attempt; the last ones.";
+    OFFENDING_TEXT_CHARS_MAX: usize = 200, "Characters of a line against the tool protocol that are quoted.";
+    ASSET_BYTES_MAX: u64 = 256 * 1024 * 1024, "Bytes of one asset; a larger one is against the tool protocol.";
+    ASSET_BYTES_PER_ATTEMPT_MAX: u64 = 1024 * 1024 * 1024, "Bytes of all assets of one attempt.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
 }
 

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::limit::NAME_CHARS_MAX;
 
 /// The name of a skill: 1 to 64 lower-case letters, digits and single hyphens, none of them at the ends.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct SkillName(String);
 
 /// Why a text is not a skill's name.
@@ -88,8 +88,8 @@ impl fmt::Display for SkillName {
 }
 
 /// The name of a script or of a step: 1 to 64 letters, digits, hyphens, underscores and dots, not starting with a dot.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct LocalName(String);
 
 /// Why a text cannot name a script or a step.
@@ -120,6 +120,31 @@ impl fmt::Display for LocalName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+macro_rules! text_in_documents {
+    ($($name:ident, $error:ident;)*) => {
+        $(
+            impl From<$name> for String {
+                fn from(name: $name) -> Self {
+                    name.0
+                }
+            }
+
+            impl TryFrom<String> for $name {
+                type Error = $error;
+
+                fn try_from(text: String) -> Result<Self, $error> {
+                    text.parse()
+                }
+            }
+        )*
+    };
+}
+
+text_in_documents! {
+    SkillName, NameError;
+    LocalName, LocalNameError;
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod hostile;
 mod hostile_texts;
 mod mutate;
 mod place;
+mod plans;
 mod reference;
 mod restrictions;
 mod same;
