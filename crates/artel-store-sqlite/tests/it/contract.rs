@@ -1,0 +1,5 @@
+//! The suite that every store passes.
+
+use crate::support::empty_store;
+
+artel_store::contract_suite!(empty_store);

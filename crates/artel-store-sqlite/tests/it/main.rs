@@ -1,0 +1,10 @@
+//! Tests of the store in a file.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
+
+mod contract;
+mod damage;
+mod killed;
+mod reopen;
+mod support;
+mod together;

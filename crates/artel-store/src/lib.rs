@@ -1,0 +1,24 @@
+//! What artel keeps: traits per noun, a store in memory, and the suite of tests that every store must pass.
+//!
+//! Knows nothing of SQL. Absence is `None`, a conflict is a variant, the order of every list is documented.
+
+#[cfg(any(test, feature = "contract"))]
+pub mod contract;
+mod error;
+mod execution;
+mod health;
+mod memory;
+mod page;
+mod run;
+
+pub use error::StoreError;
+pub use execution::{
+    ExecutionFilter, ExecutionStats, ExecutionStore, StatsBy, StatsFilter, has_ended, nearest_rank,
+};
+pub use health::{HealthStore, SkillHealth};
+pub use memory::MemoryStore;
+pub use page::{Cursor, Page, PageRequest};
+pub use run::{
+    AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
+    RunAppend, RunFilter, RunRow, RunStore,
+};

@@ -1,0 +1,152 @@
+//! What the store in memory keeps and how it changes. Knows nothing of locks or waiting.
+
+use std::collections::BTreeMap;
+
+use artel_model::health::Health;
+use artel_model::id::{ExecutionId, RunId};
+use artel_model::name::SkillName;
+use artel_model::run::{ExecutionRecord, RunSummary, StampedEvent};
+use artel_model::time::Timestamp;
+
+use crate::health::SkillHealth;
+use crate::run::{
+    AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
+    RunAppend, RunRow,
+};
+
+/// Everything that is kept.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) runs: BTreeMap<RunId, KeptRun>,
+    pub(super) executions: BTreeMap<ExecutionId, ExecutionRecord>,
+    health: BTreeMap<SkillName, (String, Health)>,
+    keys: BTreeMap<String, RunId>,
+    /// Counts the writes.
+    pub(super) version: u64,
+}
+
+/// A run and its log.
+#[derive(Debug)]
+pub(super) struct KeptRun {
+    summary: RunSummary,
+    events: Vec<StampedEvent>,
+    owner: Option<OwnerId>,
+    fence: Fence,
+}
+
+impl KeptRun {
+    fn revision(&self) -> Revision {
+        Revision(self.events.len() as u64)
+    }
+
+    pub(super) fn row(&self) -> RunRow {
+        RunRow {
+            summary: self.summary.clone(),
+            revision: self.revision(),
+            owner: self.owner.clone(),
+            fence: self.fence,
+        }
+    }
+}
+
+impl Tables {
+    pub(super) fn create(&mut self, run: NewRun) -> Created {
+        let id = run.summary.run_id;
+        let kept = run.idempotency_key.as_ref().and_then(|key| self.keys.get(key)).copied();
+        if let Some(existing) = kept.or_else(|| self.runs.contains_key(&id).then_some(id)) {
+            return Created::Existing(existing);
+        }
+        if let Some(key) = run.idempotency_key {
+            self.keys.insert(key, id);
+        }
+        let fence = Fence(u64::from(run.owner.is_some()));
+        self.runs.insert(id, KeptRun { summary: run.summary, events: run.events, owner: run.owner, fence });
+        self.version += 1;
+        Created::New
+    }
+
+    pub(super) fn append(&mut self, append: RunAppend) -> Result<Revision, AppendError> {
+        let run = self.runs.get_mut(&append.run).ok_or(AppendError::Unknown)?;
+        if append.fence.is_some_and(|fence| fence != run.fence) {
+            return Err(AppendError::Fenced);
+        }
+        if append.expected != run.revision() {
+            return Err(AppendError::Conflict { actual: run.revision() });
+        }
+        run.events.extend(append.events);
+        if let Some(summary) = append.summary {
+            run.summary = summary;
+        }
+        let revision = run.revision();
+        let records = append.executions.into_iter().map(|record| (record.execution_id, record));
+        self.executions.extend(records);
+        for change in append.health {
+            self.change_health(change);
+        }
+        self.version += 1;
+        Ok(revision)
+    }
+
+    fn change_health(&mut self, change: HealthChange) {
+        let (hash, health) = self
+            .health
+            .entry(change.skill)
+            .and_modify(|(hash, health)| {
+                if *hash != change.content_hash {
+                    *health = health.reset();
+                }
+            })
+            .or_insert_with(|| (String::new(), Health::NEW));
+        *hash = change.content_hash;
+        *health = health.after(change.outcome);
+    }
+
+    pub(super) fn events(&self, run: RunId, after: Revision, limit: usize) -> Vec<LoggedEvent> {
+        let Some(run) = self.runs.get(&run) else { return Vec::new() };
+        let numbered = (1..).map(Revision).zip(&run.events);
+        numbered
+            .skip(usize::try_from(after.0).unwrap_or(usize::MAX))
+            .take(limit)
+            .map(|(revision, event)| LoggedEvent { revision, event: event.clone() })
+            .collect()
+    }
+
+    pub(super) fn claim(&mut self, claim: Claim) -> Result<Fence, ClaimError> {
+        let run = self.runs.get_mut(&claim.run).ok_or(ClaimError::Unknown)?;
+        if run.fence != claim.seen {
+            return Err(ClaimError::Taken);
+        }
+        run.fence = Fence(run.fence.0 + 1);
+        run.owner = Some(claim.owner);
+        self.version += 1;
+        Ok(run.fence)
+    }
+
+    pub(super) fn prune(&mut self, before: Timestamp) -> u64 {
+        let ended = |run: &KeptRun| run.summary.completed_at.is_some_and(|at| at < before);
+        let count = self.runs.len();
+        self.runs.retain(|_, run| !ended(run));
+        let removed = (count - self.runs.len()) as u64;
+        if removed > 0 {
+            self.keys.retain(|_, run| self.runs.contains_key(run));
+            self.executions.retain(|_, record| self.runs.contains_key(&record.run_id));
+            self.version += 1;
+        }
+        removed
+    }
+
+    pub(super) fn health(&self) -> Vec<SkillHealth> {
+        let entry = |(skill, (content_hash, health)): (&SkillName, &(String, Health))| SkillHealth {
+            skill: skill.clone(),
+            content_hash: content_hash.clone(),
+            health: *health,
+        };
+        self.health.iter().map(entry).collect()
+    }
+
+    pub(super) fn reset_health(&mut self, skill: &SkillName) {
+        if self.health.remove(skill).is_some() {
+            self.version += 1;
+        }
+    }
+}
