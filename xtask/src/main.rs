@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod servers;
 mod shell;
 mod test;
 mod tidy;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::servers::Servers;
 use crate::shell::{cargo, run as run_command};
 use crate::{tidy, tools};
 
@@ -24,6 +25,7 @@ enum Outcome {
 const STEPS: &[Step] = &[
     Step { name: "tools", about: "install the cargo tools that are missing", run: tools_step },
     Step { name: "python", about: "install the reference validator into target/venv", run: python_step },
+    Step { name: "servers", about: "install the servers that tests need", run: servers_step },
     Step { name: "fmt", about: "check the formatting", run: fmt_step },
     Step { name: "tidy", about: "check the project's own rules", run: tidy_step },
     Step { name: "clippy", about: "lint everything, warnings are errors", run: clippy_step },
@@ -85,6 +87,11 @@ fn python_step(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+fn servers_step(root: &Path) -> Result<Outcome> {
+    tools::install_servers(root)?;
+    Ok(Outcome::Passed)
+}
+
 fn fmt_step(root: &Path) -> Result<Outcome> {
     run_command(cargo(root, &["fmt", "--all", "--check"]))?;
     Ok(Outcome::Passed)
@@ -110,6 +117,8 @@ fn tests_step(root: &Path) -> Result<Outcome> {
     if validator.is_file() {
         command.env("ARTEL_SKILLS_REF", validator);
     }
+    let servers = Servers::start(root)?;
+    servers.tell(&mut command);
     run_command(command)?;
     Ok(Outcome::Passed)
 }

@@ -1,5 +1,5 @@
 //! What the checks need beyond cargo, and how to get it: cargo components, cargo-nextest, a Python environment with
-//! the reference validator of agentskills.io. System packages are installed only when we are root.
+//! the reference validator of agentskills.io, servers for tests. System packages are installed only when we are root.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -66,6 +66,24 @@ pub(crate) fn install_python_tools(root: &Path) -> Result<()> {
     let pip = environment(root).join("bin/pip");
     run(program_in(root, pip, &["install", "--quiet", "--disable-pip-version-check", SKILLS_REF]))?;
     fs::write(&stamp, SKILLS_REF).with_context(|| format!("cannot write `{}`", stamp.display()))
+}
+
+/// Installs the servers that tests start, unless they are here already.
+pub(crate) fn install_servers(root: &Path) -> Result<()> {
+    if !has_postgres(root) {
+        install_system_packages(root, &["postgresql"])?;
+    }
+    if !has_postgres(root) {
+        bail!("PostgreSQL was installed, but its programs are not where `xtask/servers/postgres.sh` looks");
+    }
+    println!("PostgreSQL is here");
+    Ok(())
+}
+
+/// Debian keeps the programs of each version in a folder of its own, which is not on the path.
+fn has_postgres(root: &Path) -> bool {
+    let found = "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb";
+    succeeds(program_in(root, "sh", &["-c", found]))
 }
 
 fn environment(root: &Path) -> PathBuf {

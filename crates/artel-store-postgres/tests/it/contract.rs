@@ -1,0 +1,5 @@
+//! The suite that every store must pass.
+
+use crate::server::empty_store;
+
+artel_store::contract_suite!(empty_store);

@@ -1,0 +1,9 @@
+//! The store on a real server: the suite of every store, and what only this one can get wrong.
+
+mod contract;
+mod durability;
+mod errors;
+mod lost_answers;
+mod migrations;
+mod proxy;
+mod server;
