@@ -4,6 +4,7 @@
 //! the same output, so every rule is tested as data.
 
 pub mod composite;
+pub mod contract;
 pub mod diagnostic;
 pub mod graph;
 pub mod health;

@@ -19,7 +19,7 @@ macro_rules! limits {
         $(#[doc = $about] pub const $name: $type = $value;)*
 
         /// Every limit, in the order of this file.
-        pub const ALL: &[Limit] = &[$(Limit { name: stringify!($name), value: $value as u64, about: $about }),*];
+        pub const ALL: &[Limit] = &[$(Limit { name: stringify!($name), value: $name as u64, about: $about }),*];
     };
 }
 
@@ -88,6 +88,16 @@ limits! {
     OFFENDING_TEXT_CHARS_MAX: usize = 200, "Characters of a line against the tool protocol that are quoted.";
     ASSET_BYTES_MAX: u64 = 256 * 1024 * 1024, "Bytes of one asset; a larger one is against the tool protocol.";
     ASSET_BYTES_PER_ATTEMPT_MAX: u64 = 1024 * 1024 * 1024, "Bytes of all assets of one attempt.";
+    RUN_DEADLINE_MS: u64 = 60_000, "Milliseconds a whole run may take; `[run] deadline_ms` says otherwise.";
+    GRACE_MS: u64 = 5_000, "Milliseconds between SIGTERM and SIGKILL; `[run] grace_ms` says otherwise.";
+    RUNS_MAX: usize = 1000, "Runs that go on at once in one process; further ones wait. `[run] runs` says otherwise.";
+    SCRIPT_CPU_S: u64 = 600, "Seconds of processor time of one attempt; `[script_limits] cpu_s` says otherwise.";
+    SCRIPT_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024, "Bytes of memory of one attempt; `[script_limits] memory_bytes` says otherwise.";
+    SCRIPT_OPEN_FILES: u64 = 1024, "Open files of one process; `[script_limits] open_files` says otherwise.";
+    SCRIPT_PROCESSES: u64 = 128, "Processes and threads of one attempt; `[script_limits] processes` says otherwise.";
+    SCRIPT_FILE_BYTES: u64 = 1024 * 1024 * 1024, "Bytes of one file that a script writes; `[script_limits] file_bytes` says otherwise.";
+    SCRIPT_FOLDER_BYTES: u64 = 4 * 1024 * 1024 * 1024, "Bytes in the folders that a script owns; `[script_limits] folder_bytes` says otherwise.";
+    PARAMS_BYTES_MAX: usize = 1024 * 1024, "Bytes of the parameters of a skill that is run, written as JSON.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
 }
 

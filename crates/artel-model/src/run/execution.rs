@@ -1,5 +1,6 @@
 //! The durable record of one skill that was run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,19 +11,25 @@ use crate::time::Timestamp;
 use crate::version::Version;
 
 /// The record of one step's run of a skill.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ExecutionRecord {
     /// Its id.
+    #[schemars(with = "uuid::Uuid")]
     pub execution_id: ExecutionId,
     /// The run it belongs to.
+    #[schemars(with = "uuid::Uuid")]
     pub run_id: RunId,
     /// The step of that run.
+    #[schemars(with = "String")]
     pub step_id: StepId,
     /// The agent it was run for.
+    #[schemars(with = "Option<uuid::Uuid>")]
     pub agent_id: Option<AgentId>,
     /// The skill.
+    #[schemars(with = "String")]
     pub skill_name: SkillName,
     /// Its version.
+    #[schemars(with = "String")]
     pub skill_version: Version,
     /// The hash of its files.
     pub content_hash: String,
@@ -35,8 +42,10 @@ pub struct ExecutionRecord {
     /// Where it stands.
     pub status: ExecutionStatus,
     /// When its first attempt began.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub started_at: Timestamp,
     /// When it ended.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub completed_at: Option<Timestamp>,
     /// How long it took, from the first attempt to the end.
     pub duration_ms: Option<u64>,
@@ -49,13 +58,15 @@ pub struct ExecutionRecord {
 }
 
 /// One attempt of an execution.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct AttemptRecord {
     /// Which try, from 1.
     pub attempt: u32,
     /// When it began.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub started_at: Timestamp,
     /// When it ended.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub completed_at: Option<Timestamp>,
     /// Why it failed.
     pub error: Option<StepError>,
@@ -65,7 +76,7 @@ pub struct AttemptRecord {
 }
 
 /// Where an execution stands.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
     /// It waits, for its turn or for its next attempt.

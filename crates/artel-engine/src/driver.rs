@@ -1,0 +1,407 @@
+//! Drives one run: append, apply, act. All waiting happens in `next_facts`.
+//!
+//! Events that follow from each other (an attempt ended, so the next one starts) are decided together and written
+//! together; nothing is acted on before it is written. Anybody may write commands into the log: the driver finds them
+//! when its own write does not fit any more, or when it is told to look.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_model::id::{ExecutionId, RunId};
+use artel_model::plan::{StepIndex, Work};
+use artel_model::run::{Action, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
+use artel_store::{AppendError, Fence, HealthChange, Revision, RunAppend, RunStore, StoreError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+use crate::clock::Clock;
+use crate::hands::{Assignment, AttemptControl, Hands, Note, Reports};
+
+/// Notes of attempts that may wait to be heard; more make their scripts wait.
+const NOTES_MAX: usize = 256;
+/// Events read from a log at once.
+const LOG_PAGE: usize = 1000;
+/// How often a write is tried again when the store cannot be reached, and after how long.
+const WRITE_RETRIES_MAX: u32 = 7;
+const WRITE_RETRY_MS: u64 = 50;
+
+/// What every driver of an engine shares.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) store: Arc<dyn RunStore>,
+    pub(crate) hands: Arc<dyn Hands>,
+    pub(crate) clock: Clock,
+    /// One permit for every process that may run.
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) node: Arc<str>,
+    pub(crate) new_execution_id: fn() -> ExecutionId,
+}
+
+/// How far a run has come, for who waits for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Where its log ends.
+    pub revision: Revision,
+    /// What lists show about it.
+    pub summary: RunSummary,
+}
+
+/// Why a run is not driven any more, although it is not over.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// Somebody else drives it.
+    #[error("somebody else has taken over the run")]
+    TakenOver,
+    /// It cannot be kept.
+    #[error("the run cannot be recorded; it stands where its log ends, and can be recovered")]
+    Store(#[source] StoreError),
+    /// Its log cannot be replayed.
+    #[error("the log of the run cannot be replayed")]
+    Log,
+}
+
+/// A step that runs here.
+struct Running {
+    attempt: u32,
+    control: Box<dyn AttemptControl>,
+    /// Given back when the attempt is over. Gathering needs none.
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
+/// Events that are decided on together, and what follows from them.
+#[derive(Default)]
+struct Batch {
+    events: Vec<StampedEvent>,
+    actions: Vec<Action>,
+    slots: HashMap<StepIndex, OwnedSemaphorePermit>,
+}
+
+type SlotFuture = Pin<Box<dyn Future<Output = OwnedSemaphorePermit> + Send>>;
+
+/// The driver of one run.
+pub(crate) struct Driver {
+    surroundings: Surroundings,
+    run: Run,
+    revision: Revision,
+    fence: Fence,
+    written: RunSummary,
+    running: HashMap<StepIndex, Running>,
+    notes: mpsc::Receiver<Note>,
+    notes_sender: mpsc::Sender<Note>,
+    /// Somebody may have written a command.
+    look: Arc<Notify>,
+    /// The engine shuts down: nothing starts any more.
+    is_closing: watch::Receiver<bool>,
+    progress: watch::Sender<Progress>,
+    waiting_for_slot: Option<SlotFuture>,
+    spare_slot: Option<OwnedSemaphorePermit>,
+}
+
+/// What a driver is given besides its surroundings.
+pub(crate) struct DriverParts {
+    pub(crate) run: Run,
+    pub(crate) revision: Revision,
+    pub(crate) fence: Fence,
+    pub(crate) look: Arc<Notify>,
+    pub(crate) is_closing: watch::Receiver<bool>,
+    pub(crate) progress: watch::Sender<Progress>,
+}
+
+impl Driver {
+    pub(crate) fn new(surroundings: Surroundings, parts: DriverParts) -> Self {
+        let (notes_sender, notes) = mpsc::channel(NOTES_MAX);
+        Self {
+            surroundings,
+            written: parts.run.summary(),
+            run: parts.run,
+            revision: parts.revision,
+            fence: parts.fence,
+            running: HashMap::new(),
+            notes,
+            notes_sender,
+            look: parts.look,
+            is_closing: parts.is_closing,
+            progress: parts.progress,
+            waiting_for_slot: None,
+            spare_slot: None,
+        }
+    }
+
+    /// Drives the run to its end, or until the engine closes. `first` is what happened before.
+    pub(crate) async fn drive(mut self, first: Vec<RunEvent>) -> Result<(), DriveError> {
+        self.turn(first).await?;
+        while self.run.completed_at().is_none() {
+            if *self.is_closing.borrow() && self.running.is_empty() {
+                return Ok(());
+            }
+            let facts = self.next_facts().await?;
+            self.turn(facts).await?;
+        }
+        self.surroundings.store.sync().await.map_err(DriveError::Store)?;
+        self.tell_progress();
+        Ok(())
+    }
+
+    /// Waits until something happened. The only place that waits for anything but the store.
+    async fn next_facts(&mut self) -> Result<Vec<RunEvent>, DriveError> {
+        self.want_slot();
+        let slot = async {
+            match &mut self.waiting_for_slot {
+                Some(waiting) => waiting.await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut notes = Vec::new();
+        tokio::select! {
+            biased;
+            _ = self.notes.recv_many(&mut notes, NOTES_MAX) => {}
+            () = self.look.notified() => self.look_for_commands().await?,
+            slot = slot => {
+                self.waiting_for_slot = None;
+                self.spare_slot = Some(slot);
+            }
+            () = self.surroundings.clock.wait_until(self.run.next_wake()) => return Ok(vec![RunEvent::TimeReached]),
+            _ = self.is_closing.changed() => {}
+        }
+        Ok(notes.into_iter().flat_map(|note| self.facts_of(note)).collect())
+    }
+
+    fn facts_of(&mut self, note: Note) -> Vec<RunEvent> {
+        match note {
+            Note::Emitted { step, attempt, events } => vec![RunEvent::Emitted { step, attempt, events }],
+            Note::Ended { step, attempt, events, report } => {
+                if self.running.get(&step).is_some_and(|running| running.attempt == attempt) {
+                    self.running.remove(&step);
+                }
+                let said = (!events.is_empty()).then_some(RunEvent::Emitted { step, attempt, events });
+                said.into_iter().chain([RunEvent::Ended { step, attempt, report }]).collect()
+            }
+        }
+    }
+
+    /// Takes facts in, decides what starts, writes all of it, and acts.
+    async fn turn(&mut self, facts: Vec<RunEvent>) -> Result<(), DriveError> {
+        let now = self.surroundings.clock.now();
+        let mut facts: Vec<StampedEvent> =
+            facts.into_iter().map(|event| StampedEvent { at: now, event }).collect();
+        loop {
+            let mut batch = Batch::default();
+            for event in facts {
+                self.take(event, &mut batch);
+            }
+            self.start_what_may(&mut batch);
+            if batch.events.is_empty() {
+                return Ok(());
+            }
+            match self.write(&batch).await {
+                Ok(revision) => {
+                    self.revision = revision;
+                    self.perform(batch);
+                    self.tell_progress();
+                    return Ok(());
+                }
+                // What was decided is not what was written: begin again from the log, with what really happened.
+                Err(AppendError::Conflict { .. }) => {
+                    self.reload(std::mem::take(&mut batch.slots)).await?;
+                    facts = batch.into_facts();
+                }
+                Err(AppendError::Store(error)) => return Err(DriveError::Store(error)),
+                Err(AppendError::Fenced | AppendError::Unknown) => return Err(DriveError::TakenOver),
+            }
+        }
+    }
+
+    fn take(&mut self, event: StampedEvent, batch: &mut Batch) {
+        batch.actions.extend(self.run.apply(&event));
+        batch.events.push(event);
+    }
+
+    fn start_what_may(&mut self, batch: &mut Batch) {
+        if *self.is_closing.borrow() {
+            return;
+        }
+        while let Some((step, attempt)) = self.run.next_startable() {
+            if self.run.script(step).is_some() {
+                let Some(slot) = self.take_slot() else { return };
+                batch.slots.insert(step, slot);
+            }
+            let execution = (self.surroundings.new_execution_id)();
+            let event = RunEvent::Started { step, attempt, execution };
+            self.take(StampedEvent { at: self.surroundings.clock.now(), event }, batch);
+        }
+    }
+
+    fn take_slot(&mut self) -> Option<OwnedSemaphorePermit> {
+        self.spare_slot.take().or_else(|| self.surroundings.slots.clone().try_acquire_owned().ok())
+    }
+
+    /// A run waits for one slot at a time, so that runs get slots in turn, whatever their size.
+    fn want_slot(&mut self) {
+        let wants = self.run.next_startable().is_some() && !*self.is_closing.borrow();
+        if wants && self.waiting_for_slot.is_none() && self.spare_slot.is_none() {
+            let slots = self.surroundings.slots.clone();
+            let acquire = async move { slots.acquire_owned().await.expect("the slots are never closed") };
+            self.waiting_for_slot = Some(Box::pin(acquire));
+        }
+        if !wants {
+            self.waiting_for_slot = None;
+            self.spare_slot = None;
+        }
+    }
+
+    async fn write(&mut self, batch: &Batch) -> Result<Revision, AppendError> {
+        let effects = self.run.take_effects(&self.surroundings.node);
+        let summary = self.run.summary();
+        let health = effects.outcomes.into_iter().map(|(target, outcome)| HealthChange {
+            skill: target.skill,
+            content_hash: target.content_hash,
+            outcome,
+        });
+        let append = RunAppend {
+            run: self.run.id(),
+            expected: self.revision,
+            fence: Some(self.fence),
+            events: batch.events.clone(),
+            summary: (summary != self.written).then(|| summary.clone()),
+            executions: effects.executions,
+            health: health.collect(),
+        };
+        let mut retries = 0;
+        let revision = loop {
+            match self.surroundings.store.append(append.clone()).await {
+                Err(AppendError::Store(StoreError::Unavailable { .. })) if retries < WRITE_RETRIES_MAX => {
+                    tokio::time::sleep(Duration::from_millis(WRITE_RETRY_MS << retries)).await;
+                    retries += 1;
+                }
+                result => break result?,
+            }
+        };
+        self.written = summary;
+        Ok(revision)
+    }
+
+    /// Hands the work off; never waits for what comes of it.
+    fn perform(&mut self, mut batch: Batch) {
+        for action in batch.actions {
+            match action {
+                Action::Launch { step, attempt } => self.launch(step, attempt, batch.slots.remove(&step)),
+                Action::Signal { step, attempt, signal } => self.signal(step, attempt, signal),
+                Action::Finish => {}
+            }
+        }
+    }
+
+    fn launch(&mut self, step: StepIndex, attempt: u32, slot: Option<OwnedSemaphorePermit>) {
+        let plan = &self.run.plan().steps()[step];
+        let work = match self.run.script(step) {
+            Some(target) => Work::Script(target.clone()),
+            None => plan.work.clone(),
+        };
+        let assignment = Assignment {
+            run: self.run.id(),
+            plan: self.run.plan().id(),
+            step: plan.id.clone(),
+            attempt,
+            timeout_ms: self.run.timeout_ms(step),
+            gathered: match work {
+                Work::Gather { .. } => self.run.gathered(step),
+                Work::Script(_) => serde_json::Map::new(),
+            },
+            work,
+            input: self.run.input(step),
+            state: self.run.merged_state(),
+            dependencies: self.run.dependencies(step),
+        };
+        let reports = Reports::new(step, attempt, self.notes_sender.clone());
+        let control = self.surroundings.hands.begin(assignment, reports);
+        self.running.insert(step, Running { attempt, control, _slot: slot });
+    }
+
+    fn signal(&self, step: StepIndex, attempt: u32, signal: StepSignal) {
+        if let Some(running) = self.running.get(&step).filter(|running| running.attempt == attempt) {
+            running.control.signal(signal);
+        }
+    }
+
+    async fn look_for_commands(&mut self) -> Result<(), DriveError> {
+        let row = self.surroundings.store.run(self.run.id()).await.map_err(DriveError::Store)?;
+        let row = row.ok_or(DriveError::TakenOver)?;
+        if row.fence != self.fence {
+            return Err(DriveError::TakenOver);
+        }
+        if row.revision > self.revision {
+            self.reload(HashMap::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the state from the log. What somebody else wrote there has been kept by them, and is acted on here: it may
+    /// be this driver's own write whose answer got lost, which needs the slots it was decided with.
+    async fn reload(&mut self, slots: HashMap<StepIndex, OwnedSemaphorePermit>) -> Result<(), DriveError> {
+        let known = self.revision;
+        let replayed =
+            replay(&*self.surroundings.store, self.run.id(), known).await?.ok_or(DriveError::Log)?;
+        let (mut run, foreign) = (replayed.run, replayed.rest);
+        let mut actions = Vec::new();
+        for event in &foreign {
+            actions.extend(run.apply(event));
+        }
+        run.take_effects(&self.surroundings.node);
+        self.run = run;
+        self.revision = Revision(known.0 + foreign.len() as u64);
+        self.written = self.run.summary();
+        self.perform(Batch { actions, slots, ..Batch::default() });
+        self.tell_progress();
+        Ok(())
+    }
+
+    fn tell_progress(&self) {
+        self.progress.send_replace(Progress { revision: self.revision, summary: self.run.summary() });
+    }
+}
+
+impl Batch {
+    /// Returns what happened; what was decided is left out.
+    fn into_facts(self) -> Vec<StampedEvent> {
+        let is_fact = |event: &StampedEvent| !matches!(event.event, RunEvent::Started { .. });
+        self.events.into_iter().filter(is_fact).collect()
+    }
+}
+
+/// A log that was replayed.
+pub(crate) struct Replayed {
+    pub(crate) run: Run,
+    /// Where the replay ended.
+    pub(crate) revision: Revision,
+    /// The events after that.
+    pub(crate) rest: Vec<StampedEvent>,
+}
+
+/// Replays a log until `until`.
+pub(crate) async fn replay(
+    store: &dyn RunStore,
+    id: RunId,
+    until: Revision,
+) -> Result<Option<Replayed>, DriveError> {
+    let mut after = Revision(0);
+    let mut replayed: Option<Replayed> = None;
+    loop {
+        let page = store.events(id, after, LOG_PAGE).await.map_err(DriveError::Store)?;
+        let Some(last) = page.last().map(|event| event.revision) else { return Ok(replayed) };
+        for logged in page {
+            let Some(replayed) = &mut replayed else {
+                let run = Run::replay(id, [&logged.event]).ok_or(DriveError::Log)?;
+                replayed = Some(Replayed { run, revision: logged.revision, rest: Vec::new() });
+                continue;
+            };
+            if logged.revision <= until {
+                replayed.run.apply(&logged.event);
+                replayed.revision = logged.revision;
+            } else {
+                replayed.rest.push(logged.event);
+            }
+        }
+        after = last;
+    }
+}

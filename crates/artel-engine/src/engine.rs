@@ -1,0 +1,524 @@
+//! Runs that go on here: submitting, watching, commanding and recovering them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use artel_model::id::{ExecutionId, RunId, StepId};
+use artel_model::plan::StepIndex;
+use artel_model::run::{Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView, Submission};
+use artel_store::{
+    AppendError, Claim, ClaimError, Created, Fence, LoggedEvent, NewRun, OwnerId, PageRequest, Revision,
+    RunAppend, RunFilter, RunRow, RunStore, StoreError,
+};
+use tokio::sync::{Notify, Semaphore, watch};
+use uuid::Uuid;
+
+use crate::clock::Clock;
+use crate::driver::{DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
+use crate::hands::Hands;
+
+/// Events that are read at once by who follows a run.
+const FOLLOW_PAGE: usize = 500;
+/// Runs that are looked at together.
+const RUNS_PAGE: usize = 200;
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// The name of this node, for records.
+    pub node: String,
+    /// Who drives the runs of this engine.
+    pub owner: OwnerId,
+    /// Processes that may run at once.
+    pub processes_max: usize,
+    /// Runs that may go on at once; further ones wait.
+    pub runs_max: usize,
+    /// How often to look for what other processes wrote.
+    pub poll_ms: u64,
+    /// How long running steps have to end when the engine closes.
+    pub closing_grace_ms: u64,
+}
+
+/// A handle of the engine; clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: EngineConfig,
+    surroundings: Surroundings,
+    drivers: Mutex<HashMap<RunId, Driven>>,
+    is_closing: watch::Sender<bool>,
+    runs: Arc<Semaphore>,
+}
+
+/// A run that is driven here.
+#[derive(Clone)]
+struct Driven {
+    look: Arc<Notify>,
+    progress: watch::Receiver<Progress>,
+    failure: Arc<OnceLock<DriveError>>,
+}
+
+/// What came of asking for a run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Submitted {
+    /// It goes on.
+    New(RunId),
+    /// One with the same idempotency key was asked for before.
+    Existing(RunId),
+}
+
+impl Submitted {
+    /// Returns the run.
+    pub fn run(self) -> RunId {
+        match self {
+            Self::New(run) | Self::Existing(run) => run,
+        }
+    }
+}
+
+/// What can be told to a run.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Command {
+    /// To end.
+    Cancel,
+    /// To stand still.
+    Pause,
+    /// To go on.
+    Resume,
+    /// That a step may start; the only one that waits when none is named.
+    Approve {
+        /// The step.
+        step: Option<StepId>,
+        /// What goes with it.
+        note: Option<String>,
+    },
+    /// That a step may not.
+    Reject {
+        /// The step.
+        step: Option<StepId>,
+        /// What goes with it.
+        note: Option<String>,
+    },
+}
+
+/// Why a run was not told.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    Unknown(RunId),
+    /// It is over.
+    #[error("the run is over: it {}", over(*.0))]
+    Over(RunState),
+    /// It is not in a state for that.
+    #[error("the run is {}, so it cannot be {told}", .state.as_str())]
+    NotNow {
+        /// Where it stands.
+        state: RunState,
+        /// What it was to be.
+        told: &'static str,
+    },
+    /// No step, or not that one, waits for somebody's yes.
+    #[error("{}", not_awaiting(asked.as_ref(), awaiting))]
+    NotAwaiting {
+        /// The step that was named.
+        asked: Option<StepId>,
+        /// Those that wait.
+        awaiting: Vec<StepId>,
+    },
+    /// The log could not be read or written.
+    #[error("cannot tell the run")]
+    Drive(#[source] DriveError),
+}
+
+fn over(state: RunState) -> &'static str {
+    match state {
+        RunState::Succeeded => "succeeded",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "was cancelled",
+        RunState::Running | RunState::AwaitingApproval | RunState::Paused | RunState::Stopping => "goes on",
+    }
+}
+
+fn not_awaiting(asked: Option<&StepId>, awaiting: &[StepId]) -> String {
+    let list = awaiting.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(", ");
+    match (asked, awaiting) {
+        (_, []) => "no step of the run waits for approval".to_owned(),
+        (Some(step), _) => format!("step `{step}` does not wait for approval; {list} does"),
+        (None, _) => format!("several steps wait for approval: say which of {list}"),
+    }
+}
+
+impl Engine {
+    /// Makes an engine. Nothing is recovered until [`Engine::recover`].
+    pub fn start(
+        config: EngineConfig,
+        store: Arc<dyn RunStore>,
+        hands: Arc<dyn Hands>,
+        clock: Clock,
+    ) -> Self {
+        let surroundings = Surroundings {
+            store,
+            hands,
+            clock,
+            slots: Arc::new(Semaphore::new(config.processes_max.max(1))),
+            node: config.node.as_str().into(),
+            new_execution_id: || ExecutionId(Uuid::now_v7()),
+        };
+        let shared = Arc::new(Shared {
+            runs: Arc::new(Semaphore::new(config.runs_max.max(1))),
+            config,
+            surroundings,
+            drivers: Mutex::default(),
+            is_closing: watch::Sender::new(false),
+        });
+        tokio::spawn(look_around(Arc::downgrade(&shared)));
+        Self { shared }
+    }
+
+    /// Keeps a run and begins it. When this returns, it survives a power cut.
+    pub async fn submit(
+        &self,
+        submission: Submission,
+        idempotency_key: Option<String>,
+    ) -> Result<Submitted, StoreError> {
+        let id = RunId(Uuid::now_v7());
+        let at = self.shared.surroundings.clock.now();
+        let event = RunEvent::Submitted(Box::new(submission.clone()));
+        let (mut run, _) = Run::begin(id, submission, at);
+        let new = NewRun {
+            summary: run.summary(),
+            events: vec![StampedEvent { at, event }],
+            owner: Some(self.shared.config.owner.clone()),
+            idempotency_key,
+        };
+        let store = &self.shared.surroundings.store;
+        if let Created::Existing(existing) = store.create(new).await? {
+            return Ok(Submitted::Existing(existing));
+        }
+        run.take_effects(&self.shared.config.node);
+        if run.completed_at().is_none() {
+            self.drive(run, Revision(1), Fence(1), Vec::new());
+        }
+        store.sync().await?;
+        Ok(Submitted::New(id))
+    }
+
+    /// Takes over every unfinished run whose driver is gone, and goes on with it.
+    pub async fn recover(&self, is_alive: &dyn Fn(&OwnerId) -> bool) -> Result<Vec<RunId>, DriveError> {
+        let states = RunState::ALL.iter().copied().filter(|state| !state.is_final()).collect();
+        let filter = RunFilter { states, ..RunFilter::default() };
+        let mut recovered = Vec::new();
+        let mut page = PageRequest { after: None, limit: RUNS_PAGE };
+        loop {
+            let runs =
+                self.shared.surroundings.store.runs(&filter, &page).await.map_err(DriveError::Store)?;
+            for row in runs.items {
+                let is_driven =
+                    self.driven(row.summary.run_id).is_some() || row.owner.as_ref().is_some_and(is_alive);
+                if !is_driven && self.take_over(&row).await? {
+                    recovered.push(row.summary.run_id);
+                }
+            }
+            match runs.next {
+                Some(next) => page.after = Some(next),
+                None => return Ok(recovered),
+            }
+        }
+    }
+
+    async fn take_over(&self, row: &RunRow) -> Result<bool, DriveError> {
+        let run = row.summary.run_id;
+        let claim = Claim { run, seen: row.fence, owner: self.shared.config.owner.clone() };
+        let store = &self.shared.surroundings.store;
+        let fence = match store.claim(claim).await {
+            Ok(fence) => fence,
+            Err(ClaimError::Taken | ClaimError::Unknown) => return Ok(false),
+            Err(ClaimError::Store(error)) => return Err(DriveError::Store(error)),
+        };
+        let mut replayed = replay(&**store, run, Revision(u64::MAX)).await?.ok_or(DriveError::Log)?;
+        replayed.run.take_effects(&self.shared.config.node);
+        self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted]);
+        Ok(true)
+    }
+
+    fn drive(&self, run: Run, revision: Revision, fence: Fence, first: Vec<RunEvent>) {
+        let id = run.id();
+        let (progress, receiver) = watch::channel(Progress { revision, summary: run.summary() });
+        let driven = Driven { look: Arc::default(), progress: receiver, failure: Arc::default() };
+        self.drivers().insert(id, driven.clone());
+        let parts = DriverParts {
+            run,
+            revision,
+            fence,
+            look: driven.look,
+            is_closing: self.shared.is_closing.subscribe(),
+            progress,
+        };
+        let driver = Driver::new(self.shared.surroundings.clone(), parts);
+        let (shared, runs) = (self.shared.clone(), self.shared.runs.clone());
+        tokio::spawn(async move {
+            let _turn = runs.acquire_owned().await;
+            if let Err(error) = driver.drive(first).await {
+                tracing::error!(run = %id, error = &error as &dyn std::error::Error, "the run is not driven any more");
+                let _ = driven.failure.set(error);
+            }
+            shared.drivers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        });
+    }
+
+    fn drivers(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Driven>> {
+        self.shared.drivers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn driven(&self, run: RunId) -> Option<Driven> {
+        self.drivers().get(&run).cloned()
+    }
+
+    /// Returns a run that is followed from `after` on.
+    pub fn follow(&self, run: RunId, after: Revision) -> Follow {
+        Follow { engine: self.clone(), run, after, driven: self.driven(run) }
+    }
+
+    /// Waits until a run is over, and returns what lists show about it.
+    pub async fn wait(&self, run: RunId) -> Result<RunSummary, FollowError> {
+        // A run that is driven here tells its end itself: nothing is read on the way.
+        if let Some(mut driven) = self.driven(run) {
+            while driven.progress.changed().await.is_ok() {}
+            if let Some(error) = driven.failure.get() {
+                return Err(FollowError::Stopped(error.to_string()));
+            }
+            let summary = driven.progress.borrow().summary.clone();
+            if summary.state.is_final() {
+                return Ok(summary);
+            }
+        }
+        let mut follow = self.follow(run, Revision(0));
+        loop {
+            let row = follow.row().await?;
+            if row.summary.state.is_final() && follow.is_told_done() {
+                return Ok(row.summary);
+            }
+            follow.change().await?;
+        }
+    }
+
+    /// Tells a run something, wherever it is driven. When this returns, it survives a power cut.
+    pub async fn command(
+        &self,
+        run: RunId,
+        command: &Command,
+        by: Origin,
+    ) -> Result<RunSummary, CommandError> {
+        let store = &self.shared.surroundings.store;
+        loop {
+            let replayed = replay(&**store, run, Revision(u64::MAX)).await.map_err(CommandError::Drive)?;
+            let Replayed { run: mut state, revision, .. } = replayed.ok_or(CommandError::Unknown(run))?;
+            state.take_effects(&self.shared.config.node);
+            let event = command.event(&state, by.clone())?;
+            let event = StampedEvent { at: self.shared.surroundings.clock.now(), event };
+            state.apply(&event);
+            let effects = state.take_effects(&self.shared.config.node);
+            let append = RunAppend {
+                run,
+                expected: revision,
+                fence: None,
+                events: vec![event],
+                summary: Some(state.summary()),
+                executions: effects.executions,
+                health: Vec::new(),
+            };
+            match store.append(append).await {
+                Ok(_) => break,
+                Err(AppendError::Conflict { .. } | AppendError::Fenced) => {}
+                Err(AppendError::Unknown) => return Err(CommandError::Unknown(run)),
+                Err(AppendError::Store(error)) => return Err(store_failed(error)),
+            }
+        }
+        store.sync().await.map_err(store_failed)?;
+        if let Some(driven) = self.driven(run) {
+            driven.look.notify_one();
+        }
+        let row = store.run(run).await.map_err(store_failed)?.ok_or(CommandError::Unknown(run))?;
+        Ok(row.summary)
+    }
+
+    /// Lets what runs come to its end for a while, starts nothing more, and leaves the rest to be recovered.
+    pub async fn close(&self) {
+        self.shared.is_closing.send_replace(true);
+        let grace = Duration::from_millis(self.shared.config.closing_grace_ms);
+        let all_idle = async {
+            let drivers: Vec<Driven> = self.drivers().values().cloned().collect();
+            for mut driven in drivers {
+                // It ends when the driver is gone.
+                while driven.progress.changed().await.is_ok() {}
+            }
+        };
+        let _ = tokio::time::timeout(grace, all_idle).await;
+    }
+}
+
+fn store_failed(error: StoreError) -> CommandError {
+    CommandError::Drive(DriveError::Store(error))
+}
+
+impl Command {
+    fn event(&self, run: &Run, by: Origin) -> Result<RunEvent, CommandError> {
+        let state = run.state();
+        if state.is_final() {
+            return Err(CommandError::Over(state));
+        }
+        let not_now = |told| Err(CommandError::NotNow { state, told });
+        match self {
+            Self::Cancel => Ok(RunEvent::CancelRequested { by }),
+            Self::Pause if matches!(state, RunState::Paused | RunState::Stopping) => not_now("paused"),
+            Self::Pause => Ok(RunEvent::PauseRequested { by }),
+            Self::Resume if state != RunState::Paused => not_now("resumed"),
+            Self::Resume => Ok(RunEvent::ResumeRequested { by }),
+            Self::Approve { step, note } => {
+                Ok(RunEvent::Approved { step: awaiting(run, step.as_ref())?, by, note: note.clone() })
+            }
+            Self::Reject { step, note } => {
+                Ok(RunEvent::Rejected { step: awaiting(run, step.as_ref())?, by, note: note.clone() })
+            }
+        }
+    }
+}
+
+/// Returns the step that waits for somebody's yes: the one that is named, or the only one.
+fn awaiting(run: &Run, asked: Option<&StepId>) -> Result<StepIndex, CommandError> {
+    let waiting: Vec<StepIndex> = run.awaiting_approval().collect();
+    let named = asked.and_then(|step| run.plan().index_of(step));
+    match (asked, named, waiting.as_slice()) {
+        (Some(_), Some(step), _) if run.step(step) == StepView::AwaitingApproval => Ok(step),
+        (None, _, [only]) => Ok(*only),
+        _ => Err(CommandError::NotAwaiting {
+            asked: asked.cloned(),
+            awaiting: waiting.iter().map(|step| run.plan().steps()[*step].id.clone()).collect(),
+        }),
+    }
+}
+
+/// Somebody who follows a run, here or in another process.
+pub struct Follow {
+    engine: Engine,
+    run: RunId,
+    after: Revision,
+    driven: Option<Driven>,
+}
+
+/// Why a run cannot be followed any further.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    Unknown(RunId),
+    /// It was driven here and is not any more.
+    #[error("the run stopped before its end: {0}")]
+    Stopped(String),
+    /// The store failed.
+    #[error("cannot read the run")]
+    Store(#[source] StoreError),
+}
+
+impl Follow {
+    /// Waits for further events of the run. Nothing more comes after the run is over.
+    pub async fn next(&mut self) -> Result<Vec<LoggedEvent>, FollowError> {
+        loop {
+            let row = self.row().await?;
+            let store = &self.engine.shared.surroundings.store;
+            let events = store.events(self.run, self.after, FOLLOW_PAGE).await.map_err(FollowError::Store)?;
+            if let Some(last) = events.last() {
+                self.after = last.revision;
+                return Ok(events);
+            }
+            if row.summary.state.is_final() && self.is_told_done() {
+                return Ok(Vec::new());
+            }
+            self.change().await?;
+        }
+    }
+
+    /// Returns what is kept about the run.
+    pub async fn row(&self) -> Result<RunRow, FollowError> {
+        let row = self.engine.shared.surroundings.store.run(self.run).await.map_err(FollowError::Store)?;
+        row.ok_or(FollowError::Unknown(self.run))
+    }
+
+    /// A run that ends here is told to be over when that survives a power cut: when its driver is gone.
+    fn is_told_done(&self) -> bool {
+        self.driven.as_ref().is_none_or(|driven| driven.progress.has_changed().is_err())
+    }
+
+    /// Waits until something may have changed.
+    async fn change(&mut self) -> Result<(), FollowError> {
+        let poll = Duration::from_millis(self.engine.shared.config.poll_ms);
+        let Some(driven) = &mut self.driven else {
+            tokio::time::sleep(poll).await;
+            self.driven = self.engine.driven(self.run);
+            return Ok(());
+        };
+        if driven.progress.changed().await.is_ok() {
+            return Ok(());
+        }
+        match driven.failure.get() {
+            Some(error) => Err(FollowError::Stopped(error.to_string())),
+            None => {
+                self.driven = None;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Looks for what other processes wrote, as long as the engine is there.
+async fn look_around(shared: std::sync::Weak<Shared>) {
+    let mut seen = None;
+    loop {
+        let Some(shared) = shared.upgrade() else { return };
+        let poll = Duration::from_millis(shared.config.poll_ms);
+        let has_drivers = !shared.drivers.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        if has_drivers {
+            // A store that fails is told by the drivers.
+            let version = shared.surroundings.store.version().await.ok();
+            if version != seen && shared.wake_drivers().await.is_ok() {
+                seen = version;
+            }
+        }
+        drop(shared);
+        tokio::time::sleep(poll).await;
+    }
+}
+
+impl Shared {
+    /// Wakes the drivers whose logs are longer than they know, all found in one go.
+    async fn wake_drivers(&self) -> Result<(), StoreError> {
+        let oldest = {
+            let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            drivers.values().map(|driven| driven.progress.borrow().summary.created_at).min()
+        };
+        let filter = RunFilter { created_from: oldest, ..RunFilter::default() };
+        let mut page = PageRequest { after: None, limit: RUNS_PAGE };
+        loop {
+            let runs = self.surroundings.store.runs(&filter, &page).await?;
+            {
+                let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+                for row in runs.items {
+                    let driven = drivers.get(&row.summary.run_id);
+                    let knows_less = |driven: &&Driven| driven.progress.borrow().revision < row.revision;
+                    if let Some(driven) = driven.filter(knows_less) {
+                        driven.look.notify_one();
+                    }
+                }
+            }
+            match runs.next {
+                Some(next) => page.after = Some(next),
+                None => return Ok(()),
+            }
+        }
+    }
+}

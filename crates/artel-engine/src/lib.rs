@@ -1,0 +1,32 @@
+//! Runs plans: processes in a sandbox, retries, deadlines, recovery, planners.
+//!
+//! The only crate that starts processes. Knows nothing of SQL and of HTTP servers.
+
+mod asset;
+mod clock;
+mod driver;
+mod engine;
+mod error_text;
+mod hands;
+mod home;
+#[cfg(debug_assertions)]
+mod mortal;
+mod owner_lock;
+pub mod planner;
+pub mod process;
+mod script_hands;
+mod shelf;
+#[cfg(test)]
+mod simulation;
+
+pub use asset::{AssetError, AssetOrigin, AssetStore, KeptAsset};
+pub use clock::Clock;
+pub use driver::{DriveError, Progress};
+pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError, Submitted};
+pub use hands::{Assignment, AttemptControl, Hands, Reports};
+pub use home::HomeError;
+#[cfg(debug_assertions)]
+pub use mortal::{Death, MortalStore};
+pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive};
+pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};
+pub use shelf::SkillShelf;

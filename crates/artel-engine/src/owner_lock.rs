@@ -1,0 +1,121 @@
+//! Whether the process that drives a run is alive: it holds a lock on a file until it is gone, and its launcher with it.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::OwnedFd;
+
+use artel_store::OwnerId;
+use camino::{Utf8Path, Utf8PathBuf};
+use uuid::Uuid;
+
+/// The name of the folder of locks, inside the data folder.
+const FOLDER: &str = "owners";
+
+/// A lock that says that its holder is alive.
+#[derive(Debug)]
+pub struct OwnerLock {
+    id: OwnerId,
+    path: Utf8PathBuf,
+    file: File,
+}
+
+/// Why there is no lock.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot lock `{path}`")]
+pub struct OwnerLockError {
+    path: Utf8PathBuf,
+    source: io::Error,
+}
+
+impl OwnerLock {
+    /// Takes a lock of its own in a data folder.
+    pub fn take(data: &Utf8Path) -> Result<Self, OwnerLockError> {
+        let folder = data.join(FOLDER);
+        let failed = |path: &Utf8Path| {
+            let path = path.to_owned();
+            move |source| OwnerLockError { path, source }
+        };
+        std::fs::create_dir_all(&folder).map_err(failed(&folder))?;
+        let id = Uuid::new_v4().to_string();
+        let path = folder.join(&id);
+        let file = File::create_new(&path).map_err(failed(&path))?;
+        file.lock().map_err(failed(&path))?;
+        Ok(Self { id: OwnerId(id), path, file })
+    }
+
+    /// Returns the name of the holder.
+    pub fn id(&self) -> &OwnerId {
+        &self.id
+    }
+
+    /// Returns a descriptor that keeps the lock as long as it is open, in whichever process.
+    pub fn guard(&self) -> io::Result<OwnedFd> {
+        self.file.try_clone().map(OwnedFd::from)
+    }
+}
+
+impl Drop for OwnerLock {
+    fn drop(&mut self) {
+        // A file that stays behind is not locked, and so says that nobody is alive.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Says whether the holder of a lock in a data folder is alive. Who left no file is not.
+pub fn is_alive(data: &Utf8Path, owner: &OwnerId) -> bool {
+    let name = Utf8Path::new(&owner.0);
+    // A name that is more than a name was not made here.
+    if name.components().count() != 1 || owner.0.starts_with('.') {
+        return false;
+    }
+    match File::open(data.join(FOLDER).join(name)) {
+        Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+/// Returns those who left something behind in a folder that has one entry per owner, and are gone.
+pub fn gone(data: &Utf8Path, folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let Ok(entries) = folder.read_dir_utf8() else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.path().to_owned());
+    let is_gone =
+        |path: &Utf8PathBuf| path.file_name().is_some_and(|name| !is_alive(data, &OwnerId(name.to_owned())));
+    names.filter(is_gone).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_alive_as_long_as_somebody_keeps_its_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Utf8Path::from_path(folder.path()).unwrap();
+        let lock = OwnerLock::take(data).unwrap();
+        let (id, guard) = (lock.id().clone(), lock.guard().unwrap());
+        assert!(is_alive(data, &id));
+        let kept = data.join("kept");
+        std::fs::copy(data.join(FOLDER).join(&id.0), &kept).unwrap();
+        drop(lock);
+        assert!(!is_alive(data, &id), "its file is gone");
+        drop(guard);
+        assert!(!is_alive(data, &OwnerId("../owners".to_owned())));
+        assert!(!is_alive(data, &OwnerId(String::new())));
+    }
+
+    #[test]
+    fn the_lock_outlives_its_first_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Utf8Path::from_path(folder.path()).unwrap();
+        let lock = OwnerLock::take(data).unwrap();
+        let (id, guard) = (lock.id().clone(), lock.guard().unwrap());
+        // As if the process was killed: nothing is tidied up, only its descriptors are closed.
+        let path = lock.path.clone();
+        std::fs::hard_link(&path, data.join("link")).unwrap();
+        drop(lock);
+        std::fs::rename(data.join("link"), &path).unwrap();
+        assert!(is_alive(data, &id));
+        drop(guard);
+        assert!(!is_alive(data, &id));
+    }
+}

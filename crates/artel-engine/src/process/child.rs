@@ -1,0 +1,84 @@
+//! A process that was started, as the rest of the engine holds it: its streams, its end, its signals. Dropping it kills
+//! it. Knows nothing of the launcher but its commands.
+
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot};
+
+use super::exit::Exit;
+use super::owner::Command;
+use super::request::GroupSignal;
+
+/// A running process. Its parts can be taken and used apart; the group is what keeps it alive.
+#[derive(Debug)]
+pub struct ChildProcess {
+    /// Its process number, which is also that of its group.
+    pub pid: i32,
+    /// Where it reads from. Dropping it is the end of its input.
+    pub stdin: pipe::Sender,
+    /// What it writes.
+    pub stdout: pipe::Receiver,
+    /// What it writes about itself.
+    pub stderr: pipe::Receiver,
+    /// The process and all its descendants.
+    pub group: ProcessGroup,
+}
+
+/// A process and its descendants. Dropping it kills them.
+#[derive(Debug)]
+pub struct ProcessGroup {
+    id: u64,
+    commands: mpsc::UnboundedSender<Command>,
+    end: End,
+}
+
+#[derive(Debug)]
+enum End {
+    Awaited(oneshot::Receiver<Exit>),
+    Known(Exit),
+}
+
+impl ProcessGroup {
+    pub(super) fn new(
+        id: u64,
+        commands: mpsc::UnboundedSender<Command>,
+        exit: oneshot::Receiver<Exit>,
+    ) -> Self {
+        Self { id, commands, end: End::Awaited(exit) }
+    }
+
+    /// Waits until the first process of the group has ended; its descendants may still run. May be called again, and
+    /// dropped while it waits.
+    pub async fn exited(&mut self) -> Exit {
+        let exit = match &mut self.end {
+            End::Known(exit) => return *exit,
+            End::Awaited(exit) => exit.await.unwrap_or_else(|_| Exit::lost()),
+        };
+        self.end = End::Known(exit);
+        exit
+    }
+
+    /// Signals the whole group. A group that is gone is not an error.
+    pub fn signal(&self, signal: GroupSignal) {
+        self.send(Command::Signal { id: self.id, signal });
+    }
+
+    /// Kills what is left of the group and waits until nothing is.
+    pub async fn release(self) {
+        let (done, gone) = oneshot::channel();
+        self.send(Command::Release { id: self.id, done: Some(done) });
+        // The launcher's own death ends the wait too.
+        let _ = gone.await;
+    }
+
+    /// The owner only ends when every sender is gone, and this is one.
+    fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+}
+
+impl Drop for ProcessGroup {
+    /// A second release, after `release`, finds nothing and does nothing.
+    fn drop(&mut self) {
+        self.send(Command::Release { id: self.id, done: None });
+    }
+}

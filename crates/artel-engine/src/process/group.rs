@@ -1,0 +1,170 @@
+//! One process group of the launcher: its leader, what is watched, how it ends. As long as a group may be signalled, one of
+//! its processes stays unreaped, so that its number cannot come to mean another group. Knows nothing of the socket.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::adopt::{self, Reap};
+use super::clock::now;
+use super::exit::{Exit, ExitStatus, Limit, LimitReached};
+use super::request::{GroupSignal, ProcessLimits, Sandbox, SpawnRequest};
+use super::start::Started;
+use super::watchdog::Watch;
+use super::wire::Rest;
+
+/// A killed group that cannot be killed, as it waits for a disk that does not answer, is given up after this time.
+const LINGER_MS_MAX: u64 = 5000;
+
+/// A process group.
+pub(super) struct Group {
+    leader: Pid,
+    /// Open while the leader runs.
+    ended: Option<OwnedFd>,
+    /// Whether nothing can leave the group.
+    together: bool,
+    limits: ProcessLimits,
+    limit: Option<LimitReached>,
+    pub(super) standing: Standing,
+}
+
+/// How a group stands.
+pub(super) enum Standing {
+    /// The leader runs.
+    Running(Box<Watch>),
+    /// The leader has ended; it or others of the group are kept, unreaped.
+    Ended,
+    /// Killed and to be forgotten; the leader has not ended yet.
+    Leaving,
+    /// The leader has ended, others of the group are still dying; all are reaped as they do.
+    Lingering { since: Instant },
+}
+
+/// A process that was handed to the launcher when its parent ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stray {
+    pub(super) pid: i32,
+    pub(super) group: i32,
+}
+
+impl Group {
+    /// Takes charge of a process that was just started; `filtered` says whether the sandbox can refuse system calls.
+    pub(super) fn started(now: Instant, started: Started, request: &SpawnRequest, filtered: bool) -> Self {
+        let folders: Vec<PathBuf> = match &request.sandbox {
+            Sandbox::Off => Vec::new(),
+            Sandbox::On(profile) => profile.write.iter().map(PathBuf::from).collect(),
+        };
+        Self {
+            leader: Pid::from_raw(started.pid).expect("a process that was made has a number"),
+            ended: Some(started.ended),
+            together: filtered && matches!(request.sandbox, Sandbox::On(_)),
+            limits: request.limits,
+            limit: None,
+            standing: Standing::Running(Box::new(Watch::begin(now, request.limits, folders))),
+        }
+    }
+
+    /// Returns the number of the leader and of the group.
+    pub(super) fn pid(&self) -> i32 {
+        self.leader.as_raw_nonzero().get()
+    }
+
+    /// Returns whether nothing can leave the group.
+    pub(super) fn keeps_together(&self) -> bool {
+        self.together
+    }
+
+    /// Returns whether the leader has ended and the group waits to be released.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.standing, Standing::Ended)
+    }
+
+    /// Returns whether the number is only taken while others of the group are dying.
+    pub(super) fn is_lingering(&self) -> bool {
+        matches!(self.standing, Standing::Lingering { .. })
+    }
+
+    /// Signals the whole group, as long as its number is its own.
+    pub(super) fn signal(&self, signal: GroupSignal) {
+        let signal = match signal {
+            GroupSignal::Terminate => Signal::TERM,
+            GroupSignal::Kill => Signal::KILL,
+            GroupSignal::Stop => Signal::STOP,
+            GroupSignal::Continue => Signal::CONT,
+        };
+        match &self.standing {
+            Standing::Running(_) | Standing::Ended | Standing::Leaving => {
+                let _ = kill_process_group(self.leader, signal);
+            }
+            Standing::Lingering { .. } => {}
+        }
+    }
+
+    /// Returns how the leader has ended, and whether that was all of the group.
+    pub(super) fn note_exit(&mut self, now: Instant) -> Option<(Exit, Rest)> {
+        let reap = if self.together { Reap::Now } else { Reap::Later };
+        let mut exit = adopt::take_exit(self.pid(), reap)?;
+        self.ended = None;
+        exit.limit = self.limit.or_else(|| self.limit_behind(&exit));
+        if self.together && !adopt::has_group(self.pid()) {
+            return Some((exit, Rest::Gone));
+        }
+        self.standing = match self.standing {
+            Standing::Running(_) | Standing::Ended => Standing::Ended,
+            Standing::Leaving | Standing::Lingering { .. } => Standing::Lingering { since: now },
+        };
+        Some((exit, Rest::Left))
+    }
+
+    /// Kills what is left of the group; from here on it only has to be gone.
+    pub(super) fn release(&mut self, now: Instant) {
+        self.signal(GroupSignal::Kill);
+        match self.standing {
+            Standing::Running(_) => self.standing = Standing::Leaving,
+            Standing::Ended => self.standing = Standing::Lingering { since: now },
+            Standing::Leaving | Standing::Lingering { .. } => {}
+        }
+    }
+
+    /// Returns whether nothing is left of a released group.
+    pub(super) fn is_gone(&self, now: Instant) -> bool {
+        match self.standing {
+            Standing::Running(_) | Standing::Ended | Standing::Leaving => false,
+            Standing::Lingering { since } => {
+                adopt::reap_group(self.pid());
+                let empty = test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);
+                empty || now.duration_since(since) > Duration::from_millis(LINGER_MS_MAX)
+            }
+        }
+    }
+
+    /// Looks at what the group uses, and kills it when it is too much.
+    pub(super) fn look(&mut self, strays: &[Stray]) {
+        let leader = self.pid();
+        let Standing::Running(watch) = &mut self.standing else { return };
+        let own = strays.iter().filter(|stray| stray.group == leader).map(|stray| stray.pid);
+        let roots = own.chain([leader]).collect();
+        if let Some(reached) = watch.look(roots, now) {
+            self.limit.get_or_insert(reached);
+            self.signal(GroupSignal::Kill);
+        }
+    }
+
+    /// Returns the limit that the kernel has ended the leader for.
+    fn limit_behind(&self, exit: &Exit) -> Option<LimitReached> {
+        let cpu_ms = exit.usage.user_ms + exit.usage.system_ms;
+        let cpu = LimitReached { limit: Limit::Cpu, allowed: self.limits.cpu_s };
+        match exit.status {
+            ExitStatus::Signal(libc::SIGXCPU) => Some(cpu),
+            ExitStatus::Signal(libc::SIGKILL) if cpu_ms >= self.limits.cpu_s.saturating_mul(1000) => {
+                Some(cpu)
+            }
+            ExitStatus::Signal(libc::SIGXFSZ) => {
+                Some(LimitReached { limit: Limit::File, allowed: self.limits.file_bytes })
+            }
+            ExitStatus::Signal(_) | ExitStatus::Code(_) | ExitStatus::Lost => None,
+        }
+    }
+}

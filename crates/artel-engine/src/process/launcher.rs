@@ -1,0 +1,246 @@
+//! artel's side of the launcher: a handle that starts processes. Knows nothing of what they are for.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use thiserror::Error;
+use tokio::net::unix::pipe;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use super::child::{ChildProcess, ProcessGroup};
+use super::owner::{Command, NotSpawned, Owner};
+use super::report::{Layer, SandboxReport};
+use super::request::{Sandbox, SpawnRequest, Strictness};
+use super::serve::LAUNCHER_ARGUMENT;
+use super::wire::{MESSAGE_BYTES_MAX, Stage};
+
+/// Processes that may be on their way into life at once; further ones wait. Each has three descriptors in the socket.
+const SPAWNS_IN_FLIGHT_MAX: usize = 64;
+
+/// How to start a launcher.
+#[derive(Debug)]
+pub struct LauncherConfig {
+    /// The program that becomes the launcher.
+    pub program: LauncherProgram,
+    /// A descriptor that stays open until both artel and the launcher are gone, such as that of a locked file.
+    pub guard: Option<OwnedFd>,
+}
+
+/// A program whose `main` begins with `run_launcher_if_asked`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LauncherProgram {
+    /// The file.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// Starts processes. Clones are the same launcher; when all of them and their processes are dropped, it ends.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    commands: mpsc::UnboundedSender<Command>,
+    in_flight: Arc<Semaphore>,
+    report: Arc<SandboxReport>,
+}
+
+/// Why there is no launcher.
+#[derive(Debug, Error)]
+pub enum LauncherError {
+    /// Its program cannot be started.
+    #[error("cannot start the launcher `{}`", path.display())]
+    Start {
+        /// The program.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It was started and did not answer.
+    #[error("the launcher `{}` ended before it was ready", path.display())]
+    NotReady {
+        /// The program.
+        path: PathBuf,
+    },
+}
+
+/// Why a process was not started.
+#[derive(Debug, Error)]
+pub enum SpawnError {
+    /// The machine lacks a part of the sandbox that the request insists on.
+    #[error("this machine cannot run `{program}` in the sandbox: {} missing", list(missing))]
+    SandboxUnavailable {
+        /// The program.
+        program: Utf8PathBuf,
+        /// What is missing.
+        missing: Vec<Layer>,
+        /// What can be done about it.
+        hint: &'static str,
+    },
+    /// Arguments and environment are too large.
+    #[error("arguments and environment of `{program}` have {bytes} bytes, {bytes_max} is the limit")]
+    TooLarge {
+        /// The program.
+        program: Utf8PathBuf,
+        /// Their size.
+        bytes: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// There are no descriptors left for its pipes.
+    #[error("cannot make pipes for `{program}`")]
+    Pipes {
+        /// The program.
+        program: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It failed on the way to its program.
+    #[error("cannot start `{program}`: {}", told(*stage, source))]
+    Failed {
+        /// The program.
+        program: Utf8PathBuf,
+        /// Where.
+        stage: Stage,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The launcher could not be started again after it was killed.
+    #[error("cannot start `{program}` without a launcher")]
+    NoLauncher {
+        /// The program.
+        program: Utf8PathBuf,
+        /// Why there is none.
+        source: LauncherError,
+    },
+    /// The launcher was killed while it was starting the process.
+    #[error("the launcher was killed while it was starting `{program}`")]
+    LauncherLost {
+        /// The program.
+        program: Utf8PathBuf,
+    },
+}
+
+/// What to do where landlock or seccomp is missing.
+const SANDBOX_HINT: &str = "run on Linux 5.13 or later with landlock and seccomp, or set `sandbox = \"best-effort\"` \
+                            to run with what there is";
+
+impl LauncherProgram {
+    /// Returns the running program itself, whatever its file is called or whether it is still there.
+    pub fn this_program() -> Self {
+        Self { path: PathBuf::from("/proc/self/exe"), arguments: vec![LAUNCHER_ARGUMENT.to_owned()] }
+    }
+
+    /// Returns another program that can be a launcher.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), arguments: vec![LAUNCHER_ARGUMENT.to_owned()] }
+    }
+}
+
+impl Launcher {
+    /// Starts a launcher and waits until it is ready.
+    pub async fn start(config: LauncherConfig) -> Result<Self, LauncherError> {
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let (owner, report) = Owner::begin(config, receiver).await?;
+        tokio::spawn(owner.run());
+        Ok(Self {
+            commands,
+            in_flight: Arc::new(Semaphore::new(SPAWNS_IN_FLIGHT_MAX)),
+            report: Arc::new(report),
+        })
+    }
+
+    /// Starts a process in a group of its own, with pipes to its standard streams. A launcher that was killed is
+    /// replaced first.
+    pub async fn spawn(&self, request: SpawnRequest) -> Result<ChildProcess, SpawnError> {
+        self.refuse_unsafe(&request)?;
+        let _permit = self.in_flight.acquire().await.expect("the semaphore is never closed");
+        let program = request.program.clone();
+        let (streams, ours) =
+            pipes().map_err(|source| SpawnError::Pipes { program: program.clone(), source })?;
+        let (reply, answer) = oneshot::channel();
+        let (exit, exited) = oneshot::channel();
+        // The owner only ends when every sender is gone, and this is one.
+        let _ = self.commands.send(Command::Spawn { request: Box::new(request), streams, reply, exit });
+        match answer.await {
+            Ok(Ok(spawned)) => {
+                let group = ProcessGroup::new(spawned.id, self.commands.clone(), exited);
+                Ok(ChildProcess { pid: spawned.pid, stdin: ours.0, stdout: ours.1, stderr: ours.2, group })
+            }
+            Ok(Err(reason)) => Err(error(program, reason)),
+            Err(_) => Err(SpawnError::LauncherLost { program }),
+        }
+    }
+
+    /// Returns what the sandbox can do on this machine.
+    pub fn report(&self) -> &SandboxReport {
+        &self.report
+    }
+
+    fn refuse_unsafe(&self, request: &SpawnRequest) -> Result<(), SpawnError> {
+        let enforced = match &request.sandbox {
+            Sandbox::Off => false,
+            Sandbox::On(profile) => profile.strictness == Strictness::Enforce,
+        };
+        let missing = self.report.missing();
+        if !enforced || missing.is_empty() {
+            return Ok(());
+        }
+        Err(SpawnError::SandboxUnavailable { program: request.program.clone(), missing, hint: SANDBOX_HINT })
+    }
+}
+
+/// The ends that stay here: standard input, output, error.
+type OurEnds = (pipe::Sender, pipe::Receiver, pipe::Receiver);
+
+fn pipes() -> io::Result<([OwnedFd; 3], OurEnds)> {
+    let (stdin, to_stdin) = io::pipe()?;
+    let (from_stdout, stdout) = io::pipe()?;
+    let (from_stderr, stderr) = io::pipe()?;
+    let ours = (
+        pipe::Sender::from_owned_fd(to_stdin.into())?,
+        pipe::Receiver::from_owned_fd(from_stdout.into())?,
+        pipe::Receiver::from_owned_fd(from_stderr.into())?,
+    );
+    Ok(([stdin.into(), stdout.into(), stderr.into()], ours))
+}
+
+fn error(program: Utf8PathBuf, reason: NotSpawned) -> SpawnError {
+    match reason {
+        NotSpawned::TooLarge { bytes } => {
+            SpawnError::TooLarge { program, bytes, bytes_max: MESSAGE_BYTES_MAX }
+        }
+        NotSpawned::Failed { stage, errno } => {
+            SpawnError::Failed { program, stage, source: io::Error::from_raw_os_error(errno) }
+        }
+        NotSpawned::NoLauncher(source) => SpawnError::NoLauncher { program, source },
+        NotSpawned::LauncherLost => SpawnError::LauncherLost { program },
+    }
+}
+
+/// Says what went wrong in words; the system's own text is the error's source.
+fn told(stage: Stage, error: &io::Error) -> &'static str {
+    match (stage, error.raw_os_error()) {
+        (Stage::Execute, Some(libc::ENOENT)) => {
+            "there is no such file, or the interpreter in its first line is missing"
+        }
+        (Stage::Execute, Some(libc::EACCES)) => {
+            "it is not executable, or lies in a folder that the sandbox does not execute from"
+        }
+        (Stage::Execute, Some(libc::ENOEXEC)) => "it is no program for this machine and has no `#!` line",
+        (Stage::Execute, Some(libc::E2BIG)) => "its arguments and environment are too large for the system",
+        (Stage::Execute, _) => "it cannot be executed",
+        (Stage::Folder, _) => "its working folder cannot be entered",
+        (Stage::Request, Some(libc::EBADF)) => "the launcher has no descriptors left for its streams",
+        (Stage::Request, _) => "an argument or variable holds a NUL byte",
+        (Stage::Rules | Stage::Landlock, _) => "its files cannot be restricted",
+        (Stage::Seccomp, _) => "its system calls cannot be restricted",
+        (Stage::Clone, _) => "no process can be made",
+        (Stage::Group | Stage::Streams | Stage::Limits | Stage::Privileges, _) => "it cannot be prepared",
+    }
+}
+
+fn list(layers: &[Layer]) -> String {
+    layers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,47 @@
+//! The only place that starts and signals processes.
+//!
+//! artel does not start processes itself: it runs a small program of its own, the launcher, which starts them in a
+//! sandbox, watches them, and kills them when artel dies. `launcher`, `owner` and `child` are artel's side, `serve` and
+//! what it uses is the launcher's, `request`, `exit`, `report` and `wire` are what both speak.
+
+mod adopt;
+mod attempt;
+mod attempt_control;
+mod attempt_environment;
+mod attempt_listen;
+mod child;
+mod clock;
+mod denial;
+mod denied;
+mod exit;
+mod folder;
+mod group;
+mod landlock;
+mod launcher;
+mod limits;
+mod machine;
+mod output;
+mod owner;
+mod places;
+mod report;
+mod request;
+mod rules;
+mod seccomp;
+mod serve;
+mod signals;
+mod start;
+mod tree;
+mod watchdog;
+mod wire;
+
+pub use attempt::{AttemptEnd, AttemptRequest, EventSink, run_attempt};
+pub use attempt_control::{AttemptControl, AttemptHandle};
+pub use attempt_environment::{EnvironmentFacts, environment, temporary_folder};
+pub use child::{ChildProcess, ProcessGroup};
+pub use denial::explain_denial;
+pub use exit::{Exit, ExitStatus, Limit, LimitReached, Usage};
+pub use launcher::{Launcher, LauncherConfig, LauncherError, LauncherProgram, SpawnError};
+pub use report::{Layer, LayerReport, SandboxReport, probe};
+pub use request::{GroupSignal, Network, ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness};
+pub use serve::run_launcher_if_asked;
+pub use wire::Stage;

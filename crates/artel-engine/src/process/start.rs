@@ -1,0 +1,301 @@
+//! Makes a process: everything is prepared beforehand, then a child that shares the launcher's memory only makes system
+//! calls until it executes its program. The launcher stands still meanwhile, so nothing is copied and nothing can race.
+
+use std::ffi::{CString, NulError, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+
+use rustix::process::{Resource, Rlimit};
+
+use super::request::SpawnRequest;
+use super::wire::Stage;
+
+/// Enough for the child's few calls, of which none takes large variables.
+const STACK_BYTES: usize = 64 * 1024;
+/// The most limits that are set on one process.
+pub(super) const LIMITS_MAX: usize = 6;
+/// What is left of the privileges of root: to work with files whatever their owner, as landlock says which.
+const CAPABILITIES_KEPT: u32 = 1 << 0 /* CHOWN */ | 1 << 1 /* DAC_OVERRIDE */ | 1 << 3 /* FOWNER */ | 1 << 4 /* FSETID */;
+/// Keeps the processor from being slowed down for filtered processes, which is not what the filter is for.
+const FILTER_FLAG_SPEC_ALLOW: u32 = 4;
+const FILTER_SET_MODE: u32 = 1;
+
+/// A limit as the kernel takes it.
+pub(super) type ResourceLimit = (Resource, Rlimit);
+
+/// What the child runs with.
+pub(super) struct Surroundings<'a> {
+    /// Standard input, output and error.
+    pub(super) streams: [BorrowedFd<'a>; 3],
+    /// How much it may use.
+    pub(super) limits: [ResourceLimit; LIMITS_MAX],
+    /// How urgent it is; the launcher may be more so.
+    pub(super) priority: i32,
+}
+
+/// How the child gives up its reach.
+pub(super) struct Confinement<'a> {
+    /// Landlock rules to put on.
+    pub(super) rules: Option<BorrowedFd<'a>>,
+    /// The filter of system calls.
+    pub(super) filter: Option<libc::sock_fprog>,
+}
+
+/// What the child needs, in the form that the kernel takes.
+pub(super) struct Image {
+    program: CString,
+    cwd: CString,
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+/// A process that runs.
+pub(super) struct Started {
+    pub(super) pid: i32,
+    /// Becomes readable when the process ends.
+    pub(super) ended: OwnedFd,
+}
+
+/// Why there is no process.
+pub(super) struct NotStarted {
+    pub(super) stage: Stage,
+    pub(super) error: io::Error,
+    /// A child that failed on its way; it has ended and has to be reaped.
+    pub(super) remains: Option<i32>,
+}
+
+/// The memory that children start on, one after the other.
+pub(super) struct Stack(Box<[u128]>);
+
+impl Image {
+    /// Takes the texts of a request; none may hold a NUL byte.
+    pub(super) fn of(request: &SpawnRequest) -> Result<Self, NulError> {
+        let mut arguments = vec![CString::new(request.program.as_str())?];
+        for argument in &request.arguments {
+            arguments.push(CString::new(argument.as_str())?);
+        }
+        let variables = request.environment.iter();
+        let environment = variables.map(|(name, value)| CString::new(format!("{name}={value}")));
+        Ok(Self {
+            program: CString::new(request.program.as_str())?,
+            cwd: CString::new(request.cwd.as_str())?,
+            arguments,
+            environment: environment.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Stack {
+    pub(super) fn new() -> Self {
+        Self(vec![0; STACK_BYTES / size_of::<u128>()].into_boxed_slice())
+    }
+}
+
+/// Everything that the child looks at, and the one place that it writes to.
+struct Child<'a> {
+    program: *const c_char,
+    cwd: *const c_char,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    streams: [RawFd; 3],
+    limits: &'a [ResourceLimit],
+    priority: i32,
+    confinement: Option<&'a Confinement<'a>>,
+    parent: i32,
+    failure: Option<(Stage, c_int)>,
+}
+
+/// Starts a process in a group of its own.
+#[expect(
+    unsafe_code,
+    reason = "only `clone` makes a process without copying the launcher, and tells its descriptor"
+)]
+pub(super) fn start(
+    image: &Image,
+    surroundings: &Surroundings<'_>,
+    confinement: Option<&Confinement<'_>>,
+    stack: &mut Stack,
+) -> Result<Started, NotStarted> {
+    let arguments = pointers(&image.arguments);
+    let environment = pointers(&image.environment);
+    let mut child = Child {
+        program: image.program.as_ptr(),
+        cwd: image.cwd.as_ptr(),
+        arguments: arguments.as_ptr(),
+        environment: environment.as_ptr(),
+        streams: surroundings.streams.map(|stream| stream.as_raw_fd()),
+        limits: &surroundings.limits,
+        priority: surroundings.priority,
+        confinement,
+        parent: rustix::process::getpid().as_raw_nonzero().get(),
+        failure: None,
+    };
+    let mut ended: c_int = -1;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let child = &raw mut child;
+    // SAFETY: the stack is large enough and used by one child at a time, as `CLONE_VFORK` keeps this thread from going
+    // on until the child has executed its program or ended; so `child` and all it points to outlive the child's use.
+    let pid = unsafe {
+        let top = stack.0.as_mut_ptr_range().end;
+        libc::clone(run_child, top.cast(), flags, child.cast(), &raw mut ended)
+    };
+    if pid < 0 {
+        return Err(NotStarted { stage: Stage::Clone, error: io::Error::last_os_error(), remains: None });
+    }
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    let ended = unsafe { OwnedFd::from_raw_fd(ended) };
+    // SAFETY: the pointer is to a live variable; the read is volatile because the child wrote it behind the compiler's back.
+    match unsafe { (&raw const (*child).failure).read_volatile() } {
+        None => Ok(Started { pid, ended }),
+        Some((stage, errno)) => {
+            Err(NotStarted { stage, error: io::Error::from_raw_os_error(errno), remains: Some(pid) })
+        }
+    }
+}
+
+/// Returns pointers to the texts with a null at the end, as the kernel takes them.
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+}
+
+/// The whole life of a child until its program; it must not allocate, lock, or panic.
+#[expect(unsafe_code, reason = "the signature that `clone` asks for")]
+extern "C" fn run_child(argument: *mut c_void) -> c_int {
+    let child: *mut Child<'_> = argument.cast();
+    // SAFETY: `start` passes a pointer to its live `Child` and stands still while this function runs.
+    let failure = unsafe { become_program(&*child) };
+    // SAFETY: as above; nobody else touches the field while this function runs.
+    unsafe { (&raw mut (*child).failure).write_volatile(Some(failure)) };
+    // SAFETY: ends only the child, without running anything of the launcher's.
+    unsafe { libc::_exit(127) }
+}
+
+type Failure = (Stage, c_int);
+
+/// Goes step by step to the program; returns only with what failed.
+///
+/// # Safety
+/// All pointers in `child` are valid, and the process may be changed: it is the child's.
+#[expect(unsafe_code, reason = "system calls on prepared pointers")]
+unsafe fn become_program(child: &Child<'_>) -> Failure {
+    // SAFETY: passed on from this function's own contract.
+    unsafe {
+        let prepared = join_group(child)
+            .and_then(|()| connect(child))
+            .and_then(|()| limit(child))
+            .and_then(|()| child.confinement.map_or(Ok(()), |confinement| confine(confinement)));
+        if let Err(failure) = prepared {
+            return failure;
+        }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        libc::execve(child.program, child.arguments, child.environment);
+        (Stage::Execute, errno())
+    }
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn join_group(child: &Child<'_>) -> Result<(), Failure> {
+    // SAFETY: these calls take only numbers.
+    unsafe {
+        check(Stage::Group, libc::setpgid(0, 0))?;
+        check(Stage::Group, libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        // A launcher that died before the line above will send no signal.
+        if libc::getppid() == child.parent { Ok(()) } else { Err((Stage::Group, libc::ESRCH)) }
+    }
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn connect(child: &Child<'_>) -> Result<(), Failure> {
+    let [stdin, stdout, stderr] = child.streams;
+    // SAFETY: the descriptors are open and above 2, and `cwd` is a valid text.
+    unsafe {
+        check(Stage::Streams, libc::dup2(stdin, 0))?;
+        check(Stage::Streams, libc::dup2(stdout, 1))?;
+        check(Stage::Streams, libc::dup2(stderr, 2))?;
+        // Every descriptor closes itself on execution; this also catches one that a bug left open.
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 4_u32 /* CLOSE_RANGE_CLOEXEC */);
+        check(Stage::Folder, libc::chdir(child.cwd))
+    }
+}
+
+fn limit(child: &Child<'_>) -> Result<(), Failure> {
+    let failed = |error: rustix::io::Errno| (Stage::Limits, error.raw_os_error());
+    rustix::process::setpriority_process(None, child.priority).map_err(failed)?;
+    for (resource, limit) in child.limits {
+        rustix::process::setrlimit(*resource, *limit).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Gives up privileges, files and system calls, in this order: each step needs what the next one takes.
+///
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn confine(confinement: &Confinement<'_>) -> Result<(), Failure> {
+    // SAFETY: the calls take numbers, an open descriptor and pointers to live structures.
+    unsafe {
+        check(Stage::Privileges, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        drop_capabilities()?;
+        if let Some(rules) = confinement.rules {
+            let answer = libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32);
+            check(Stage::Landlock, answer as c_int)?;
+        }
+        if let Some(filter) = &confinement.filter {
+            let filter = std::ptr::from_ref(filter);
+            let answer = libc::syscall(libc::SYS_seccomp, FILTER_SET_MODE, FILTER_FLAG_SPEC_ALLOW, filter);
+            check(Stage::Seccomp, answer as c_int)?;
+        }
+    }
+    Ok(())
+}
+
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct CapabilityWords {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "capabilities have no function in the C library")]
+unsafe fn drop_capabilities() -> Result<(), Failure> {
+    let header = CapabilityHeader { version: 0x2008_0522, pid: 0 };
+    let mut words = [CapabilityWords { effective: 0, permitted: 0, inheritable: 0 }; 2];
+    // SAFETY: the version says that the kernel reads and writes two sets of three words.
+    unsafe {
+        let answer = libc::syscall(libc::SYS_capget, &raw const header, words.as_mut_ptr());
+        check(Stage::Privileges, answer as c_int)?;
+        let kept = words[0].permitted & CAPABILITIES_KEPT;
+        words = [
+            CapabilityWords { effective: kept, permitted: kept, inheritable: 0 },
+            CapabilityWords { effective: 0, permitted: 0, inheritable: 0 },
+        ];
+        let answer = libc::syscall(libc::SYS_capset, &raw const header, words.as_ptr());
+        check(Stage::Privileges, answer as c_int)
+    }
+}
+
+fn check(stage: Stage, answer: c_int) -> Result<(), Failure> {
+    if answer < 0 { Err((stage, errno())) } else { Ok(()) }
+}
+
+#[expect(unsafe_code, reason = "the C library keeps the error in a variable of the thread")]
+fn errno() -> c_int {
+    // SAFETY: the pointer is to the calling thread's own variable, which always exists.
+    unsafe { *libc::__errno_location() }
+}

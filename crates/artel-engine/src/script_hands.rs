@@ -1,0 +1,391 @@
+//! Hands that run scripts: each attempt a process in a sandbox, with a folder of its own.
+
+use std::sync::Arc;
+
+use artel_catalog::Loaded;
+use artel_model::plan::{ScriptTarget, Work};
+use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
+use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError, StepSignal};
+use artel_model::schema::{Quote, Schema, Violation};
+use artel_model::setting::{EffectiveConfig, EnvAllowList};
+use artel_model::skill::{Script, Skill};
+use async_trait::async_trait;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::asset::{AssetOrigin, AssetStore};
+use crate::error_text::error_text;
+use crate::hands::{Assignment, AttemptControl, Hands, Reports};
+use crate::process::{
+    self, AttemptEnd, AttemptHandle, AttemptRequest, EnvironmentFacts, EventSink, Launcher, Network,
+    ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt, temporary_folder,
+};
+use crate::shelf::SkillShelf;
+
+/// Violations of a schema that a message lists.
+const VIOLATIONS_SHOWN: usize = 10;
+/// Characters of a value that a message shows.
+const VALUE_CHARS_MAX: usize = 1000;
+
+/// How scripts are run.
+#[derive(Clone, Debug)]
+pub struct ScriptRules {
+    /// Whether there is a sandbox.
+    pub sandbox: SandboxMode,
+    /// How much a script may use.
+    pub limits: ProcessLimits,
+    /// What skills may have of what they ask for.
+    pub grants: Grants,
+    /// Milliseconds between SIGTERM and SIGKILL.
+    pub grace_ms: u64,
+    /// Where attempts have their folders.
+    pub work_folder: Utf8PathBuf,
+    /// Folders with programs that the operator adds to `PATH`.
+    pub path: Vec<Utf8PathBuf>,
+    /// Which environment variables settings may name.
+    pub settings_env: EnvAllowList,
+    /// artel's own environment.
+    pub environment: Arc<dyn OwnEnvironment>,
+}
+
+/// artel's own environment, of which scripts see only what is granted.
+pub trait OwnEnvironment: Send + Sync + std::fmt::Debug {
+    /// Returns a variable.
+    fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// Whether scripts run in a sandbox.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SandboxMode {
+    /// They do, or they do not run.
+    Enforce,
+    /// They do, as far as this machine can.
+    BestEffort,
+    /// They do not.
+    Off,
+}
+
+/// What skills may have of what they ask for beyond the usual.
+#[derive(Clone, Debug)]
+pub struct Grants {
+    /// Names of skills that may use the network; `*` stands for anything.
+    pub network: Vec<artel_model::tool::Glob>,
+    /// Folders below which skills may read.
+    pub read: Vec<Utf8PathBuf>,
+    /// Folders below which skills may write.
+    pub write: Vec<Utf8PathBuf>,
+    /// Environment variables that skills may see; `*` stands for anything.
+    pub env: Vec<artel_model::tool::Glob>,
+}
+
+/// Hands that run scripts.
+#[derive(Clone)]
+pub struct ScriptHands {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    launcher: Launcher,
+    shelf: watch::Receiver<Arc<SkillShelf>>,
+    assets: AssetStore,
+    rules: ScriptRules,
+}
+
+impl ScriptHands {
+    /// Makes hands that find skills on the shelf that is there when an attempt begins.
+    pub fn new(
+        launcher: Launcher,
+        shelf: watch::Receiver<Arc<SkillShelf>>,
+        assets: AssetStore,
+        rules: ScriptRules,
+    ) -> Self {
+        Self { shared: Arc::new(Shared { launcher, shelf, assets, rules }) }
+    }
+}
+
+impl Hands for ScriptHands {
+    fn begin(&self, assignment: Assignment, reports: Reports) -> Box<dyn AttemptControl> {
+        let (handle, control) = AttemptHandle::new();
+        let shared = self.shared.clone();
+        let (timeout_ms, grace_ms) = (assignment.timeout_ms, shared.rules.grace_ms);
+        tokio::spawn(async move {
+            let mut sink = ReportSink(reports.clone());
+            let end = shared.attempt(assignment, control, &mut sink).await;
+            reports.ended(end.events, end.report).await;
+        });
+        Box::new(ScriptControl { handle, timeout_ms, grace_ms })
+    }
+}
+
+struct ScriptControl {
+    handle: AttemptHandle,
+    timeout_ms: u64,
+    grace_ms: u64,
+}
+
+impl AttemptControl for ScriptControl {
+    fn signal(&self, signal: StepSignal) {
+        match signal {
+            StepSignal::TimeOut => {
+                self.handle.terminate(StopReason::Timeout { after_ms: self.timeout_ms }, self.grace_ms);
+            }
+            StepSignal::Terminate => self.handle.terminate(StopReason::Cancelled, self.grace_ms),
+            StepSignal::Stop => self.handle.pause(),
+            StepSignal::Continue => self.handle.resume(),
+        }
+    }
+}
+
+struct ReportSink(Reports);
+
+#[async_trait]
+impl EventSink for ReportSink {
+    async fn take(&mut self, events: Vec<ToolEvent>) {
+        self.0.emitted(events).await;
+    }
+}
+
+/// What is known about a script before it is started.
+struct Prepared {
+    spawn: SpawnRequest,
+    origin: AssetOrigin,
+    config: Map<String, Value>,
+    run_folder: Utf8PathBuf,
+}
+
+impl Shared {
+    async fn attempt(
+        &self,
+        assignment: Assignment,
+        control: process::AttemptControl,
+        sink: &mut dyn EventSink,
+    ) -> AttemptEnd {
+        let shelf = self.shelf.borrow().clone();
+        let target = match &assignment.work {
+            Work::Script(target) => target.clone(),
+            Work::Gather { skill, version, .. } => {
+                let returns = shelf
+                    .entry(skill, version)
+                    .and_then(|entry| entry.skill.as_ref())
+                    .and_then(|skill| skill.interface.returns.clone());
+                return ended(checked(assignment.gathered, Vec::new(), None, returns.as_ref()));
+            }
+        };
+        let input = match assignment.input.clone() {
+            Ok(input) => input,
+            Err(error) => return ended(AttemptOutcome::Failed { error, retry: Retry::Useless }),
+        };
+        let found = match find(&shelf, &target) {
+            Ok(found) => found,
+            Err(error) => return ended(failed(error, Retry::Useless)),
+        };
+        if let Err(error) = check_input(&found, &input) {
+            return ended(failed(error, Retry::Useless));
+        }
+        let prepared = match self.prepare(&shelf, &found, &assignment) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let error = StepError::new(ErrorKind::SpawnFailed, error);
+                return ended(AttemptOutcome::Failed { error, retry: Retry::Useful });
+            }
+        };
+        let request = AttemptRequest {
+            spawn: prepared.spawn,
+            request: ToolRequest {
+                request_id: assignment.plan,
+                tool: format!("{}/{}", target.skill, target.script),
+                operation: artel_model::protocol::Operation::Run,
+                input,
+                config: prepared.config,
+                state: assignment.state,
+                dependencies: assignment.dependencies,
+            },
+            origin: prepared.origin,
+            assets: self.assets.clone(),
+            grace_ms: self.rules.grace_ms,
+        };
+        let mut end = run_attempt(&self.launcher, request, control, sink).await;
+        // What is left there was not declared as an asset, so nobody wants it.
+        let _ = std::fs::remove_dir_all(&prepared.run_folder);
+        let returns = found.script.returns_schema.as_ref().or(found.skill.interface.returns.as_ref());
+        if let AttemptOutcome::Completed { output, patches, summary } = end.report.outcome {
+            end.report.outcome = checked(output, patches, summary, returns);
+        }
+        end
+    }
+
+    fn prepare(
+        &self,
+        shelf: &SkillShelf,
+        found: &Found<'_>,
+        assignment: &Assignment,
+    ) -> Result<Prepared, String> {
+        let home = shelf.home(found.entry).map_err(|error| error_text(&error))?;
+        let program = script_file(&home, found.script)?;
+        let data_folder = home.join("data");
+        let run_folder = self.rules.work_folder.join(Uuid::new_v4().to_string());
+        let temporary = temporary_folder(&run_folder);
+        for folder in [&temporary, &data_folder] {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| format!("cannot make the folder `{folder}`: {error}"))?;
+        }
+        let facts = EnvironmentFacts {
+            run: assignment.run,
+            step: &assignment.step,
+            attempt: assignment.attempt,
+            skill: &found.skill.name,
+            run_folder: &run_folder,
+            data_folder: &data_folder,
+            path: &self.rules.path,
+            asked: &found.skill.sandbox.env,
+        };
+        let granted = |name: &str| self.rules.grants.env.iter().any(|pattern| pattern.matches(name));
+        let spawn = SpawnRequest {
+            program,
+            arguments: Vec::new(),
+            cwd: run_folder.clone(),
+            environment: environment(&facts, granted, |name| self.rules.environment.variable(name)),
+            sandbox: self.sandbox(found.skill, &home, &run_folder, &data_folder),
+            limits: self.rules.limits,
+        };
+        let writable = vec![run_folder.clone(), data_folder];
+        let origin = AssetOrigin { run_folder: run_folder.clone(), writable };
+        Ok(Prepared { spawn, origin, config: self.config(found.entry)?, run_folder })
+    }
+
+    /// Returns the settings that the script gets.
+    fn config(&self, entry: &Loaded) -> Result<Map<String, Value>, String> {
+        let stored = entry.config.clone().unwrap_or_default();
+        let Some(schema) = &entry.config_schema else {
+            return Ok(EffectiveConfig::unchecked(stored).reveal().clone());
+        };
+        let variable = |name: &str| self.rules.environment.variable(name);
+        let resolved = schema.resolve(&stored, &self.rules.settings_env, variable).map_err(|problems| {
+            let list: Vec<String> =
+                problems.iter().map(|problem| format!("`{}`: {}", problem.field, problem.message)).collect();
+            format!("the skill's settings cannot be used: {}", list.join("; "))
+        })?;
+        Ok(resolved.reveal().clone())
+    }
+
+    fn sandbox(&self, skill: &Skill, home: &Utf8Path, run_folder: &Utf8Path, data: &Utf8Path) -> Sandbox {
+        let strictness = match self.rules.sandbox {
+            SandboxMode::Off => return Sandbox::Off,
+            SandboxMode::Enforce => Strictness::Enforce,
+            SandboxMode::BestEffort => Strictness::BestEffort,
+        };
+        let grants = &self.rules.grants;
+        let is_granted = grants.network.iter().any(|pattern| pattern.matches(skill.name.as_str()));
+        Sandbox::On(Profile {
+            read: granted_folders(&skill.sandbox.read, &grants.read),
+            execute: vec![home.to_owned()],
+            write: vec![run_folder.to_owned(), data.to_owned()],
+            write_shared: granted_folders(&skill.sandbox.write, &grants.write),
+            network: if skill.sandbox.network && is_granted { Network::Allowed } else { Network::Denied },
+            strictness,
+        })
+    }
+}
+
+/// A script that was found.
+struct Found<'s> {
+    entry: &'s Loaded,
+    skill: &'s Skill,
+    script: &'s Script,
+}
+
+/// Finds the very script that the plan was made with.
+fn find<'s>(shelf: &'s SkillShelf, target: &ScriptTarget) -> Result<Found<'s>, String> {
+    let ScriptTarget { skill, version, content_hash, script, .. } = target;
+    let gone = || format!("skill `{skill}@{version}` is not there any more");
+    let entry = shelf.entry(skill, version).ok_or_else(gone)?;
+    let found = entry.skill.as_deref().ok_or_else(gone)?;
+    if shelf.content_hash(entry) != Some(content_hash) {
+        return Err(format!("skill `{skill}@{version}` was changed after the plan was made: plan again"));
+    }
+    let script =
+        found.script(script).ok_or_else(|| format!("skill `{skill}@{version}` has no script `{script}`"))?;
+    Ok(Found { entry, skill: found, script })
+}
+
+/// Returns the file of a script. Whatever links there are on the way, it must lie in the skill's folder.
+fn script_file(home: &Utf8Path, script: &Script) -> Result<Utf8PathBuf, String> {
+    let written = home.join(&script.path);
+    let file = written
+        .canonicalize_utf8()
+        .map_err(|error| format!("cannot find the script `{written}`: {error}"))?;
+    if file.starts_with(home) {
+        Ok(file)
+    } else {
+        Err(format!("the script `{written}` leads out of its skill's folder"))
+    }
+}
+
+/// Returns the folders a skill asks for that lie below one that is granted.
+fn granted_folders(asked: &[String], granted: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
+    let real = |folder: &str| Utf8Path::new(folder).canonicalize_utf8().ok();
+    let granted: Vec<Utf8PathBuf> = granted.iter().filter_map(|folder| real(folder.as_str())).collect();
+    let is_granted = |folder: &Utf8PathBuf| granted.iter().any(|granted| folder.starts_with(granted));
+    asked.iter().filter_map(|folder| real(folder)).filter(is_granted).collect()
+}
+
+fn check_input(found: &Found<'_>, input: &Map<String, Value>) -> Result<(), String> {
+    let schema = found.script.parameters_schema.as_ref().unwrap_or(&found.skill.interface.parameters);
+    let violations = schema.violations(&Value::Object(input.clone()), Quote::Values);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    Err(format!("the input does not fit the parameters of the skill: {}", listed(&violations)))
+}
+
+/// A result that does not fit what the skill promises is a failure that shows both.
+fn checked(
+    output: Map<String, Value>,
+    patches: Vec<Map<String, Value>>,
+    summary: Option<String>,
+    returns: Option<&Schema>,
+) -> AttemptOutcome {
+    let output = Value::Object(output);
+    let violations = returns.map(|schema| schema.violations(&output, Quote::Values)).unwrap_or_default();
+    let Value::Object(output) = output else { unreachable!("it was made as an object") };
+    if violations.is_empty() {
+        return AttemptOutcome::Completed { output, patches, summary };
+    }
+    let schema = returns.map(|schema| cut(&schema.document().to_string())).unwrap_or_default();
+    let message = format!(
+        "the result does not fit what the skill promises: {}; the result: {}; the promise: {schema}",
+        listed(&violations),
+        cut(&Value::Object(output).to_string()),
+    );
+    failed(message, Retry::Useful)
+}
+
+fn listed(violations: &[Violation]) -> String {
+    let one = |violation: &Violation| match violation.path.as_str() {
+        "" => violation.message.clone(),
+        path => format!("`{path}`: {}", violation.message),
+    };
+    let shown: Vec<String> = violations.iter().take(VIOLATIONS_SHOWN).map(one).collect();
+    match violations.len().saturating_sub(VIOLATIONS_SHOWN) {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(VALUE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn failed(message: String, retry: Retry) -> AttemptOutcome {
+    AttemptOutcome::Failed { error: StepError::new(ErrorKind::ToolExecutionFailed, message), retry }
+}
+
+fn ended(outcome: AttemptOutcome) -> AttemptEnd {
+    let report = AttemptReport { outcome, assets: Vec::new(), stderr: String::new(), dropped_events: 0 };
+    AttemptEnd { events: Vec::new(), report }
+}

@@ -1,0 +1,182 @@
+//! The skills of a catalog, as plans and steps need them: with the hash of their files, their health and their folder.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use artel_catalog::{Catalog, Loaded, Location, content_hash, file_hash};
+use artel_model::health::Health;
+use artel_model::name::SkillName;
+use artel_model::plan::{SkillLookup, SkillView, ToolPath};
+use artel_model::registry::Availability;
+use artel_model::skill::{Skill, SkillPin};
+use artel_model::version::Version;
+use artel_store::SkillHealth;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::home::{HomeError, home};
+
+/// How a path names a file of a skill wherever that skill lies.
+const SKILL_SCHEME: &str = "skill://";
+
+/// The skills of one catalog.
+pub struct SkillShelf {
+    catalog: Catalog,
+    health: BTreeMap<SkillName, SkillHealth>,
+    /// Relative paths in plans start here.
+    base: Utf8PathBuf,
+    data: Utf8PathBuf,
+    /// What is found out about a skill when it is first asked for.
+    known: BTreeMap<SkillPin, Known>,
+    /// The real folders of skills, when a path is first asked for.
+    folders: OnceLock<HashMap<Utf8PathBuf, usize>>,
+}
+
+#[derive(Default)]
+struct Known {
+    content_hash: OnceLock<String>,
+    folder: OnceLock<String>,
+    home: OnceLock<Utf8PathBuf>,
+}
+
+impl SkillShelf {
+    /// Makes a shelf of a catalog. Relative paths in plans start at `base`; built-in skills are unpacked into `data`.
+    pub fn new(catalog: Catalog, health: Vec<SkillHealth>, base: Utf8PathBuf, data: Utf8PathBuf) -> Self {
+        let pins = catalog.registry().all().map(|skill| (skill.pin(), Known::default()));
+        let known = pins.collect();
+        let health = health.into_iter().map(|health| (health.skill.clone(), health)).collect();
+        Self { catalog, health, base, data, known, folders: OnceLock::new() }
+    }
+
+    /// Returns the catalog.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns what was loaded of exactly that skill.
+    pub fn entry(&self, name: &SkillName, version: &Version) -> Option<&Loaded> {
+        self.catalog.find(name, Some(version)).ok()
+    }
+
+    /// Returns the hash of a skill's files.
+    pub fn content_hash(&self, entry: &Loaded) -> Option<&str> {
+        let known = self.known.get(&entry.skill.as_ref()?.pin())?;
+        Some(known.content_hash.get_or_init(|| hash_of(entry)))
+    }
+
+    /// Returns the real folder of a skill.
+    pub fn home(&self, entry: &Loaded) -> Result<Utf8PathBuf, HomeError> {
+        let known = entry.skill.as_ref().and_then(|skill| self.known.get(&skill.pin()));
+        if let Some(home) = known.and_then(|known| known.home.get()) {
+            return Ok(home.clone());
+        }
+        let found = home(entry, self.content_hash(entry).unwrap_or_default(), &self.data)?;
+        if let Some(known) = known {
+            let _ = known.home.set(found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Returns how well a skill has been doing; only with the files it has.
+    pub fn health(&self, entry: &Loaded) -> Health {
+        let known = entry.skill.as_ref().and_then(|skill| self.health.get(&skill.name));
+        match known {
+            Some(known) if Some(known.content_hash.as_str()) == self.content_hash(entry) => known.health,
+            Some(_) | None => Health::NEW,
+        }
+    }
+
+    fn view<'s>(&'s self, entry: &'s Loaded) -> Option<SkillView<'s>> {
+        let skill = entry.skill.as_deref()?;
+        let known = self.known.get(&skill.pin())?;
+        let is_enabled = self.catalog.is_enabled(&skill.name);
+        let availability = if is_enabled { Availability::Enabled } else { Availability::Disabled };
+        Some(SkillView {
+            skill,
+            content_hash: self.content_hash(entry)?,
+            folder: known.folder.get_or_init(|| shown_folder(&entry.location)),
+            health: self.health(entry),
+            availability,
+        })
+    }
+
+    /// Says which script of a skill a file inside its folder is.
+    fn script_at(&self, skill: &Skill, inside: &Utf8Path) -> ToolPath {
+        match skill.scripts.iter().find(|script| script.path == inside) {
+            Some(script) if script.is_executable => {
+                ToolPath::Script { skill: skill.pin(), script: script.name.clone() }
+            }
+            Some(_) => ToolPath::NotExecutable,
+            None => ToolPath::NotAScript,
+        }
+    }
+
+    fn script_by_scheme(&self, path: &str) -> ToolPath {
+        let Some((name, inside)) = path.split_once('/') else { return ToolPath::Missing };
+        let Some(entry) = name.parse().ok().and_then(|name: SkillName| self.catalog.find(&name, None).ok())
+        else {
+            return ToolPath::Outside;
+        };
+        let is_there = entry.files.iter().any(|file| file.path == inside);
+        match (&entry.skill, is_there) {
+            (Some(skill), true) => self.script_at(skill, Utf8Path::new(inside)),
+            (Some(_), false) => ToolPath::Missing,
+            (None, _) => ToolPath::Outside,
+        }
+    }
+
+    /// Returns the innermost usable skill whose folder holds a file, and the file's path inside it.
+    fn skill_around(&self, real: &Utf8Path) -> Option<(&Skill, Utf8PathBuf)> {
+        let folders = self.folders.get_or_init(|| real_folders(&self.catalog));
+        let folder = real.ancestors().find(|ancestor| folders.contains_key(*ancestor))?;
+        let skill = self.catalog.entries().get(folders[folder])?.skill.as_deref()?;
+        Some((skill, real.strip_prefix(folder).ok()?.to_owned()))
+    }
+}
+
+/// Returns where the folders of usable skills really are, and which entries they belong to.
+fn real_folders(catalog: &Catalog) -> HashMap<Utf8PathBuf, usize> {
+    let entries = catalog.entries().iter().enumerate().filter(|(_, entry)| entry.is_usable());
+    let folders = entries.filter_map(|(index, entry)| match &entry.location {
+        Location::Folder(path) => Some((path.canonicalize_utf8().ok()?, index)),
+        Location::RegistryFile { .. } | Location::BuiltIn(_) => None,
+    });
+    folders.collect()
+}
+
+impl SkillLookup for SkillShelf {
+    fn skill(&self, name: &SkillName, version: Option<&Version>) -> Option<SkillView<'_>> {
+        self.view(self.catalog.find(name, version).ok()?)
+    }
+
+    fn tool_path(&self, path: &str) -> ToolPath {
+        if let Some(inside) = path.strip_prefix(SKILL_SCHEME) {
+            return self.script_by_scheme(inside);
+        }
+        let Ok(real) = self.base.join(path).canonicalize_utf8() else { return ToolPath::Missing };
+        match self.skill_around(&real) {
+            Some((skill, inside)) => self.script_at(skill, &inside),
+            None => ToolPath::Outside,
+        }
+    }
+
+    fn similar(&self, name: &SkillName) -> Vec<SkillName> {
+        self.catalog.similar_names(name.as_str()).into_iter().cloned().collect()
+    }
+}
+
+/// Skills without files of their own are told apart by what they say.
+fn hash_of(entry: &Loaded) -> String {
+    let of_files = entry.location.tree().and_then(|tree| content_hash(&*tree, &tree.listing()).ok());
+    let of_manifest = || {
+        let manifest = entry.skill.as_ref().map(|skill| serde_json::to_vec(&skill.manifest()));
+        file_hash(&manifest.and_then(Result::ok).unwrap_or_default())
+    };
+    of_files.unwrap_or_else(of_manifest).to_string()
+}
+
+fn shown_folder(location: &Location) -> String {
+    match location {
+        Location::Folder(path) | Location::RegistryFile { path, .. } => path.to_string(),
+        Location::BuiltIn(name) => format!("{SKILL_SCHEME}{name}"),
+    }
+}

@@ -1,0 +1,452 @@
+//! The engine under virtual time: many runs at once, a store that stumbles, hands of random speed, commands from
+//! elsewhere, and deaths at any moment. A seed each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use artel_model::id::{PlanId, RunId};
+use artel_model::plan::{
+    Approval, Concurrency, Importance, Need, Plan, PlanMetadata, PlanParts, PlanStep, RetryRule,
+    ScriptTarget, Stand, Work,
+};
+use artel_model::run::{
+    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Origin, Retry, Run, RunState, Settled, StepError,
+    StepSignal, StepView, Submission, SubmissionKind,
+};
+use artel_model::time::Timestamp;
+use artel_store::{
+    AppendError, Claim, ClaimError, Created, Fence, LoggedEvent, MemoryStore, NewRun, OwnerId, Page,
+    PageRequest, Revision, RunAppend, RunFilter, RunRow, RunStore, StoreError,
+};
+use async_trait::async_trait;
+use proptest::prelude::*;
+use serde_json::{Map, json};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::clock::Clock;
+use crate::driver::{Replayed, replay};
+use crate::engine::{Command, CommandError, Engine, EngineConfig};
+use crate::hands::{Assignment, AttemptControl, Hands, Reports};
+
+const PROCESSES_MAX: usize = 3;
+
+/// Numbers that depend on the seed alone.
+#[derive(Debug)]
+struct Dice(AtomicU64);
+
+impl Dice {
+    fn new(seed: u64) -> Arc<Self> {
+        Arc::new(Self(AtomicU64::new(seed)))
+    }
+
+    fn roll(&self, sides: u64) -> u64 {
+        let step = |state: u64| {
+            Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+        };
+        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).unwrap();
+        (before >> 33) % sides
+    }
+}
+
+/// A store in memory that takes its time and now and then cannot be reached.
+struct Stumbling {
+    inner: Arc<MemoryStore>,
+    dice: Arc<Dice>,
+}
+
+impl Stumbling {
+    async fn stumble(&self) -> Result<(), StoreError> {
+        for _ in 0..self.dice.roll(3) {
+            tokio::task::yield_now().await;
+        }
+        if self.dice.roll(25) == 0 {
+            return Err(StoreError::Unavailable {
+                what: "the simulation".to_owned(),
+                source: "stumbled".into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl RunStore for Stumbling {
+    async fn create(&self, run: NewRun) -> Result<Created, StoreError> {
+        self.inner.create(run).await
+    }
+
+    async fn append(&self, append: RunAppend) -> Result<Revision, AppendError> {
+        self.stumble().await.map_err(AppendError::Store)?;
+        let done = self.inner.append(append).await;
+        // The answer may get lost although the work was done.
+        if done.is_ok() {
+            self.stumble().await.map_err(AppendError::Store)?;
+        }
+        done
+    }
+
+    async fn sync(&self) -> Result<(), StoreError> {
+        self.inner.sync().await
+    }
+
+    async fn events(
+        &self,
+        run: RunId,
+        after: Revision,
+        limit: usize,
+    ) -> Result<Vec<LoggedEvent>, StoreError> {
+        self.inner.events(run, after, limit.min(3)).await
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<RunRow>, StoreError> {
+        self.inner.run(id).await
+    }
+
+    async fn runs(&self, filter: &RunFilter, page: &PageRequest) -> Result<Page<RunRow>, StoreError> {
+        self.inner.runs(filter, page).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Fence, ClaimError> {
+        self.inner.claim(claim).await
+    }
+
+    async fn version(&self) -> Result<u64, StoreError> {
+        self.inner.version().await
+    }
+
+    async fn prune(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.inner.prune(before).await
+    }
+}
+
+/// Hands whose work takes a random time. A step named with an `x` fails, one with a `v` breaks the protocol.
+struct RandomHands {
+    dice: Arc<Dice>,
+    active: Arc<AtomicUsize>,
+    /// Steps whose success was told to the engine, which must never be begun again once that is written.
+    begun: Arc<Mutex<Vec<(RunId, String, u32)>>>,
+}
+
+struct RandomControl {
+    signals: watch::Sender<StepSignal>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl AttemptControl for RandomControl {
+    fn signal(&self, signal: StepSignal) {
+        self.signals.send_replace(signal);
+    }
+}
+
+impl Drop for RandomControl {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Counts down also when its task is dropped.
+struct Active(Arc<AtomicUsize>);
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Hands for RandomHands {
+    fn begin(&self, assignment: Assignment, reports: Reports) -> Box<dyn AttemptControl> {
+        let now_active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
+        assert!(now_active <= PROCESSES_MAX, "{now_active} attempts at once");
+        let active = Active(self.active.clone());
+        let name = assignment.step.to_string();
+        self.begun.lock().unwrap().push((assignment.run, name.clone(), assignment.attempt));
+        let millis = self.dice.roll(40);
+        let (signals, mut told) = watch::channel(StepSignal::Continue);
+        let task = tokio::spawn(async move {
+            let outcome = work(&name, millis, &mut told).await;
+            let report =
+                AttemptReport { outcome, assets: Vec::new(), stderr: String::new(), dropped_events: 0 };
+            drop(active);
+            reports.ended(Vec::new(), report).await;
+        });
+        Box::new(RandomControl { signals, task })
+    }
+}
+
+async fn work(name: &str, millis: u64, told: &mut watch::Receiver<StepSignal>) -> AttemptOutcome {
+    let fail = |kind, message: &str| {
+        let retry = if kind == ErrorKind::ProtocolViolation { Retry::Useless } else { Retry::Useful };
+        AttemptOutcome::Failed { error: StepError::new(kind, message), retry }
+    };
+    let mut left = millis;
+    while left > 0 {
+        let signal = *told.borrow_and_update();
+        match signal {
+            StepSignal::Terminate | StepSignal::TimeOut => {
+                return fail(ErrorKind::ToolExecutionFailed, "terminated");
+            }
+            StepSignal::Stop => told.changed().await.unwrap_or(()),
+            StepSignal::Continue => {
+                left -= 1;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
+    match name.chars().next() {
+        Some('x') => fail(ErrorKind::ToolExecutionFailed, "it broke"),
+        Some('v') => fail(ErrorKind::ProtocolViolation, "it babbled"),
+        Some(_) | None => AttemptOutcome::Completed {
+            output: Map::from_iter([("of".to_owned(), json!(name))]),
+            patches: vec![Map::from_iter([(name.to_owned(), json!(true)), ("last".to_owned(), json!(name))])],
+            summary: None,
+        },
+    }
+}
+
+/// A plan in numbers: for each step its kind, flags and needs.
+type Sketch = Vec<(char, u8, u16)>;
+
+fn submission(sketch: &Sketch, parallel: bool) -> Submission {
+    let step = |(index, (kind, flags, needs)): (usize, &(char, u8, u16))| PlanStep {
+        id: format!("{kind}{index}").parse().unwrap(),
+        work: Work::Script(ScriptTarget {
+            skill: "demo".parse().unwrap(),
+            version: "1.0.0".parse().unwrap(),
+            content_hash: "hash".to_owned(),
+            script: "run".parse().unwrap(),
+            tool_path: "demo/run".to_owned(),
+            idempotent: true,
+        }),
+        input: Map::new(),
+        needs: (0..index)
+            .filter(|other| needs >> other & 1 == 1)
+            .map(|step| Need { step, shown_as: Some(step.to_string()) })
+            .collect(),
+        importance: if flags & 1 == 0 { Importance::Required } else { Importance::Optional },
+        stand: if flags & 6 == 6 { Stand::Alone } else { Stand::Beside },
+        retry: RetryRule { max_retries: u32::from(flags & 8 != 0), backoff_ms: 20 },
+        timeout_ms: 600_000,
+        approval: if flags & 48 == 48 { Approval::Required } else { Approval::None },
+        scope: None,
+        fallback: None,
+    };
+    let plan = Plan::assemble(PlanParts {
+        id: PlanId(Uuid::nil()),
+        narrative: None,
+        concurrency: if parallel { Concurrency::Parallel } else { Concurrency::Sequential },
+        disabled_skills: Vec::new(),
+        metadata: PlanMetadata { generation_attempt: 1, parent_plan_id: None },
+        steps: sketch.iter().enumerate().map(step).collect(),
+    });
+    Submission {
+        kind: SubmissionKind::Plan,
+        plan: plan.unwrap(),
+        state: Map::new(),
+        deadlines: Deadlines { run_ms: 3_600_000 },
+        slots: 4,
+        agent: None,
+    }
+}
+
+/// A machine that may die: everything but the store is lost then.
+struct World {
+    store: Arc<MemoryStore>,
+    dice: Arc<Dice>,
+    begun: Arc<Mutex<Vec<(RunId, String, u32)>>>,
+    born: u64,
+    now: i64,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self { store: Arc::default(), dice: Dice::new(seed), begun: Arc::default(), born: 0, now: 0 }
+    }
+
+    /// Lives until all runs are over, or for `life_ms`; then everything but the store is lost.
+    fn live(&mut self, submissions: &[Submission], life_ms: Option<u64>, is_stormy: bool) -> bool {
+        self.born += 1;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let over = runtime.block_on(async {
+            let start = tokio::time::Instant::now();
+            let engine = self.engine();
+            let life = self.go_on(&engine, submissions, is_stormy);
+            let over = match life_ms {
+                Some(life_ms) => tokio::time::timeout(Duration::from_millis(life_ms), life).await.is_ok(),
+                None => {
+                    tokio::time::timeout(Duration::from_secs(7200), life).await.expect("a lost wake-up");
+                    true
+                }
+            };
+            self.now += i64::try_from(start.elapsed().as_millis()).unwrap() + 1;
+            over
+        });
+        drop(runtime);
+        over
+    }
+
+    fn engine(&self) -> Engine {
+        let config = EngineConfig {
+            node: "node".to_owned(),
+            owner: OwnerId(format!("owner-{}", self.born)),
+            processes_max: PROCESSES_MAX,
+            runs_max: 2,
+            poll_ms: 50,
+            closing_grace_ms: 0,
+        };
+        let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone() });
+        let active = Arc::default();
+        let hands = Arc::new(RandomHands { dice: self.dice.clone(), active, begun: self.begun.clone() });
+        Engine::start(config, store, hands, Clock::tokio(Timestamp::from_millis(self.now)))
+    }
+
+    async fn go_on(&self, engine: &Engine, submissions: &[Submission], is_stormy: bool) {
+        engine.recover(&|_| false).await.unwrap();
+        let known = self.all_runs().await.len();
+        for submission in &submissions[known..] {
+            engine.submit(submission.clone(), None).await.unwrap();
+        }
+        loop {
+            let open: Vec<RunRow> =
+                self.all_runs().await.into_iter().filter(|row| !row.summary.state.is_final()).collect();
+            if open.is_empty() {
+                return;
+            }
+            for row in open {
+                self.meddle(engine, &row, is_stormy).await;
+            }
+            tokio::time::sleep(Duration::from_millis(1 + self.dice.roll(30))).await;
+        }
+    }
+
+    /// Says yes where somebody must, resumes what was paused, and in a storm gives other commands too.
+    async fn meddle(&self, engine: &Engine, row: &RunRow, is_stormy: bool) {
+        let step = None;
+        let command = match row.summary.state {
+            RunState::AwaitingApproval => Command::Approve { step, note: None },
+            RunState::Paused => Command::Resume,
+            RunState::Running if is_stormy && self.dice.roll(8) == 0 => Command::Pause,
+            RunState::Running if is_stormy && self.dice.roll(40) == 0 => Command::Cancel,
+            RunState::Running
+            | RunState::Stopping
+            | RunState::Succeeded
+            | RunState::Failed
+            | RunState::Cancelled => return,
+        };
+        match engine.command(row.summary.run_id, &command, Origin("somebody".to_owned())).await {
+            Ok(_) | Err(CommandError::Over(_) | CommandError::NotNow { .. }) => {}
+            // Several wait: the first one will do.
+            Err(CommandError::NotAwaiting { awaiting, .. }) => {
+                if let Some(step) = awaiting.into_iter().next() {
+                    let approve = Command::Approve { step: Some(step), note: None };
+                    let _ = engine.command(row.summary.run_id, &approve, Origin("somebody".to_owned())).await;
+                }
+            }
+            // The store stumbled.
+            Err(CommandError::Drive(_)) => {}
+            Err(error @ CommandError::Unknown(_)) => panic!("{error}"),
+        }
+    }
+
+    async fn all_runs(&self) -> Vec<RunRow> {
+        let page = PageRequest { after: None, limit: 100 };
+        let mut runs = self.store.runs(&RunFilter::default(), &page).await.unwrap().items;
+        runs.sort_by_key(|row| row.summary.run_id);
+        runs
+    }
+
+    /// How every run ended: the steps and the state, from the logs alone.
+    fn verdicts(&self) -> Vec<String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut verdicts = Vec::new();
+            for row in self.all_runs().await {
+                let replayed =
+                    replay(&*self.store, row.summary.run_id, Revision(u64::MAX)).await.unwrap().unwrap();
+                assert_eq!(replayed.run.summary(), row.summary, "the summary is what the log says");
+                self.check_attempts(&replayed);
+                verdicts.push(verdict(&replayed.run));
+            }
+            verdicts
+        })
+    }
+
+    /// An attempt is begun once at most, and none after the step was settled.
+    fn check_attempts(&self, replayed: &Replayed) {
+        let begun = self.begun.lock().unwrap();
+        let mut attempts: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for (_, step, attempt) in begun.iter().filter(|(run, ..)| *run == replayed.run.id()) {
+            assert!(
+                attempts.entry(step).or_default().insert(*attempt),
+                "attempt {attempt} at {step} began twice"
+            );
+        }
+    }
+}
+
+fn verdict(run: &Run) -> String {
+    let word = |step| match run.step(step) {
+        StepView::Settled(Settled::Completed { .. }) => "completed",
+        StepView::Settled(Settled::Failed(_)) => "failed",
+        StepView::Settled(Settled::Skipped(_)) => "skipped",
+        StepView::Settled(Settled::TimedOut(_)) => "timeout",
+        StepView::Settled(Settled::Cancelled(_)) => "cancelled",
+        StepView::Pending | StepView::AwaitingApproval | StepView::Running { .. } => "unsettled",
+    };
+    let steps: Vec<&str> = (0..run.plan().steps().len()).map(word).collect();
+    format!("{} {steps:?} {}", run.state().as_str(), serde_json::Value::Object(run.merged_state()))
+}
+
+fn sketches() -> impl Strategy<Value = Vec<(Sketch, bool)>> {
+    let step = (
+        prop::sample::select(vec!['a', 'b', 'c', 'x', 'v']),
+        0u8..64,
+        any::<u16>().prop_map(|needs| needs & (needs >> 5)),
+    );
+    prop::collection::vec((prop::collection::vec(step, 0..7), any::<bool>()), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn runs_end_alike_whatever_the_speed_and_whoever_dies(
+        sketches in sketches(),
+        seeds in prop::array::uniform2(any::<u64>()),
+        lives in prop::collection::vec(0u64..60, 0..6),
+    ) {
+        let submissions: Vec<Submission> =
+            sketches.iter().map(|(sketch, parallel)| submission(sketch, *parallel)).collect();
+        let mut calm = World::new(seeds[0]);
+        calm.live(&submissions, None, false);
+        let mut mortal = World::new(seeds[1]);
+        for life_ms in lives {
+            if mortal.live(&submissions, Some(life_ms), false) {
+                break;
+            }
+        }
+        mortal.live(&submissions, None, false);
+        prop_assert_eq!(calm.verdicts(), mortal.verdicts());
+    }
+
+    #[test]
+    fn runs_end_in_any_weather(
+        sketches in sketches(),
+        seed in any::<u64>(),
+        lives in prop::collection::vec(0u64..90, 0..4),
+    ) {
+        let submissions: Vec<Submission> =
+            sketches.iter().map(|(sketch, parallel)| submission(sketch, *parallel)).collect();
+        let mut world = World::new(seed);
+        for life_ms in lives {
+            if world.live(&submissions, Some(life_ms), true) {
+                break;
+            }
+        }
+        world.live(&submissions, None, true);
+        prop_assert!(world.verdicts().iter().all(|verdict| !verdict.contains("unsettled")));
+    }
+}
