@@ -125,7 +125,6 @@ impl Reader {
             return self.report("/tools", PlanProblemCode::TooManyTools, message);
         }
         for (place, tool) in tools.iter().enumerate() {
-            let before = self.problems.count();
             let path = format!("/tools/{place}");
             let Value::Object(tool) = tool else {
                 self.wrong_type(&path, "an object", tool);
@@ -133,7 +132,7 @@ impl Reader {
             };
             let id = self.tool_id(tool, &path);
             let read = self.tool(tool, &path, id.clone());
-            match read.filter(|_| self.problems.count() == before) {
+            match read {
                 Some(tool) => {
                     reading.document.tools.push(tool);
                     reading.places.push(place);
@@ -143,9 +142,11 @@ impl Reader {
         }
     }
 
-    /// Reads every field of a tool, so that all that is wrong is told, whatever comes of it.
+    /// Reads every field of a tool, so that all that is wrong is told. The tool takes part in further checks when what
+    /// they need could be read.
     fn tool(&mut self, tool: &Map<String, Value>, path: &str, id: Option<StepId>) -> Option<ToolInvocation> {
         self.check_keys(tool, path, TOOL_KEYS);
+        let before = self.problems.count();
         let (tool_path, skill) = self.target(tool, path);
         let script = match self.text(tool, path, "script") {
             Some(text) => self.parsed(&format!("{path}/script"), text, "a script's name"),
@@ -155,12 +156,14 @@ impl Reader {
         let dependencies = self.texts(tool, path, "dependencies");
         let dependencies =
             dependencies.into_iter().filter_map(|(path, text)| self.step_id(&path, text)).collect();
+        let is_readable = self.problems.count() == before;
         let required = self.boolean(tool, path, "required").unwrap_or(true);
         let r#async = self.boolean(tool, path, "async").unwrap_or(false);
         let retry_policy = self.retry_policy(tool, path);
         let timeout_ms = self.integer(tool, path, "timeoutMs", 1, 1000 * TIMEOUT_S_MAX);
+        let id = id.filter(|_| is_readable)?;
         Some(ToolInvocation {
-            tool_id: id?,
+            tool_id: id,
             tool_path,
             skill,
             script,
