@@ -57,10 +57,13 @@ impl RustSource {
     }
 }
 
+/// Files that are only there for tests, beside the code they test.
+const TEST_FILES: [&str; 4] = ["properties.rs", "simulation.rs", "testing.rs", "tests.rs"];
+
 fn is_test_path(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     folders.split('/').any(|folder| matches!(folder, "tests" | "benches" | "examples"))
-        || name == "tests.rs"
+        || TEST_FILES.contains(&name)
         || name.ends_with("_tests.rs")
 }
 
