@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_model::id::{ExecutionId, RunId};
 use artel_model::plan::{StepIndex, Work};
-use artel_model::run::{Action, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
+use artel_model::run::{Action, AttemptOutcome, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
 use artel_store::{AppendError, Fence, HealthChange, Revision, RunAppend, RunStore, StoreError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
@@ -139,6 +139,7 @@ impl Driver {
             self.turn(facts).await?;
         }
         self.surroundings.store.sync().await.map_err(DriveError::Store)?;
+        tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
         self.tell_progress();
         Ok(())
     }
@@ -173,6 +174,13 @@ impl Driver {
             Note::Ended { step, attempt, events, report } => {
                 if self.running.get(&step).is_some_and(|running| running.attempt == attempt) {
                     self.running.remove(&step);
+                }
+                let (run, id) = (self.run.id(), &self.run.plan().steps()[step].id);
+                match &report.outcome {
+                    AttemptOutcome::Completed { .. } => tracing::debug!(%run, step = %id, attempt, "the step completed"),
+                    AttemptOutcome::Failed { error, .. } => {
+                        tracing::info!(%run, step = %id, attempt, kind = ?error.kind, "the attempt failed");
+                    }
                 }
                 let said = (!events.is_empty()).then_some(RunEvent::Emitted { step, attempt, events });
                 said.into_iter().chain([RunEvent::Ended { step, attempt, report }]).collect()
@@ -313,6 +321,7 @@ impl Driver {
             state: self.run.merged_state(),
             dependencies: self.run.dependencies(step),
         };
+        tracing::debug!(run = %assignment.run, step = %assignment.step, attempt, "the step starts");
         let reports = Reports::new(step, attempt, self.notes_sender.clone());
         let control = self.surroundings.hands.begin(assignment, reports);
         self.running.insert(step, Running { attempt, control, _slot: slot });

@@ -201,6 +201,7 @@ impl Engine {
             return Ok(Submitted::Existing(existing));
         }
         run.take_effects(&self.shared.config.node);
+        tracing::info!(run = %id, plan = %run.plan().id(), steps = run.plan().steps().len(), "the run begins");
         if run.completed_at().is_none() {
             self.drive(run, Revision(1), Fence(1), Vec::new());
         }
@@ -242,6 +243,7 @@ impl Engine {
         };
         let mut replayed = replay(&**store, run, Revision(u64::MAX)).await?.ok_or(DriveError::Log)?;
         replayed.run.take_effects(&self.shared.config.node);
+        tracing::info!(run = %row.summary.run_id, "the run is taken over from a driver that is gone");
         self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted]);
         Ok(true)
     }

@@ -121,7 +121,7 @@ impl Run {
             submission,
         };
         for step in 0..run.steps.len() {
-            run.ready_if_nothing_is_missing(step, at);
+            run.ready_if_nothing_is_missing(step);
         }
         let mut actions = Vec::new();
         run.conclude(at, &mut actions);
@@ -154,13 +154,13 @@ impl Run {
             }
             RunEvent::Ended { step, attempt, report } => self.end(*step, *attempt, report, at),
             RunEvent::TimeReached => self.reach(at, &mut actions),
-            RunEvent::CancelRequested { .. } => self.halt(Halt::Cancelled, at, &mut actions),
+            RunEvent::CancelRequested { .. } => self.halt(Halt::Cancelled, &mut actions),
             RunEvent::PauseRequested { .. } => self.pause(&mut actions),
             RunEvent::ResumeRequested { .. } => self.resume(&mut actions),
             RunEvent::Approved { step, .. } => self.approve(*step),
             RunEvent::Rejected { step, by, note } => {
                 let why = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-                self.reject(*step, format!("{} said no{why}", by.0), at);
+                self.reject(*step, format!("{} said no{why}", by.0));
             }
             RunEvent::Interrupted => self.interrupt(at),
         }
@@ -240,7 +240,22 @@ impl Run {
         self.timers.insert((deadline, step));
         self.running.insert(step);
         self.touched.insert(step);
-        actions.push(Action::Launch { step, attempt });
+        match self.gathered_failure(step).filter(|_| self.steps[step].target == Target::Own) {
+            None => actions.push(Action::Launch { step, attempt }),
+            // There is nothing to gather; that it began gives it a record all the same.
+            Some(settled) => self.end_without_gathering(step, attempt, settled, at),
+        }
+    }
+
+    fn end_without_gathering(&mut self, step: StepIndex, attempt: u32, settled: Settled, at: Timestamp) {
+        self.running.remove(&step);
+        if let StepState::Running { deadline, .. } = self.steps[step].state {
+            self.timers.remove(&(deadline, step));
+        }
+        self.steps[step].close_attempt(at, settled.error(), "");
+        if !(settled.is_failure() && self.fall_back(step, attempt)) {
+            self.settle(step, settled);
+        }
     }
 
     /// A start that was decided on before the run was paused or halted comes too late.
@@ -272,7 +287,7 @@ impl Run {
                 self.patches.insert(self.plan().position(step), patches.clone());
                 let settled = Settled::Completed { output: output.clone() };
                 self.count_outcome(step, &settled);
-                self.settle(step, settled, at);
+                self.settle(step, settled);
             }
             (None, AttemptOutcome::Failed { error, retry }) => {
                 self.steps[step].close_attempt(at, Some(error), &report.stderr);
@@ -297,7 +312,7 @@ impl Run {
             self.count_outcome(step, &settled);
         }
         if !(is_own_fault && self.fall_back(step, attempt)) {
-            self.settle(step, settled, at);
+            self.settle(step, settled);
         }
     }
 
@@ -308,7 +323,7 @@ impl Run {
         let settled = Settled::Failed(error.clone());
         self.count_outcome(step, &settled);
         if !self.fall_back(step, attempt) {
-            self.settle(step, settled, at);
+            self.settle(step, settled);
         }
     }
 
@@ -355,7 +370,7 @@ impl Run {
             return;
         }
         if self.halt.is_none() && at >= self.deadline {
-            return self.halt(Halt::DeadlinePassed, at, actions);
+            return self.halt(Halt::DeadlinePassed, actions);
         }
         while let Some(&(due, step)) = self.timers.first().filter(|(due, _)| *due <= at) {
             self.timers.remove(&(due, step));
@@ -377,7 +392,7 @@ impl Run {
     }
 
     /// Ends what runs and settles the rest.
-    fn halt(&mut self, halt: Halt, at: Timestamp, actions: &mut Vec<Action>) {
+    fn halt(&mut self, halt: Halt, actions: &mut Vec<Action>) {
         if self.halt.is_some() {
             return;
         }
@@ -396,7 +411,7 @@ impl Run {
                 StepState::Waiting { .. }
                 | StepState::AwaitingApproval
                 | StepState::Ready { .. }
-                | StepState::BackingOff { .. } => self.settle(step, halt.before_start(), at),
+                | StepState::BackingOff { .. } => self.settle(step, halt.before_start()),
             }
         }
     }
@@ -428,9 +443,9 @@ impl Run {
         }
     }
 
-    fn reject(&mut self, step: StepIndex, why: String, at: Timestamp) {
+    fn reject(&mut self, step: StepIndex, why: String) {
         if self.awaiting.remove(&step) {
-            self.settle(step, Settled::Failed(StepError::new(ErrorKind::PolicyDenied, why)), at);
+            self.settle(step, Settled::Failed(StepError::new(ErrorKind::PolicyDenied, why)));
         }
     }
 
@@ -449,11 +464,11 @@ impl Run {
             self.steps[step].close_attempt(at, Some(&error), "");
             if let Some(cause) = stopping {
                 let settled = cause.settled(self.steps[step].timeout_ms(&self.plan().steps()[step]));
-                self.settle(step, settled, at);
+                self.settle(step, settled);
             } else if self.is_repeatable(step) && attempt < ATTEMPTS_MAX {
                 self.make_ready(step, attempt + 1);
             } else if !self.try_again(step, attempt, at, Within::AnyTime) {
-                self.settle(step, Settled::Failed(error), at);
+                self.settle(step, Settled::Failed(error));
             }
         }
     }
@@ -473,14 +488,8 @@ impl Run {
     }
 
     /// A step that waits for nothing more gets its turn, or asks somebody first.
-    pub(super) fn ready_if_nothing_is_missing(&mut self, step: StepIndex, at: Timestamp) {
+    pub(super) fn ready_if_nothing_is_missing(&mut self, step: StepIndex) {
         if self.steps[step].state != (StepState::Waiting { unsettled: 0 }) {
-            return;
-        }
-        if let Some(settled) = self.gathered_failure(step) {
-            if !(settled.is_failure() && self.fall_back(step, 0)) {
-                self.settle(step, settled, at);
-            }
             return;
         }
         match self.plan().steps()[step].approval {

@@ -6,11 +6,10 @@ use super::step::{Settled, StepState};
 use crate::health::RunOutcome;
 use crate::merge::deep_merge;
 use crate::plan::{ErrorRule, Importance, StepIndex, Work};
-use crate::time::Timestamp;
 
 impl Run {
     /// Settles a step and everything that follows from it. Without recursion, so that a long chain does no harm.
-    pub(super) fn settle(&mut self, step: StepIndex, settled: Settled, at: Timestamp) {
+    pub(super) fn settle(&mut self, step: StepIndex, settled: Settled) {
         let mut to_settle = vec![(step, settled)];
         let mut now_complete = Vec::new();
         while let Some((step, settled)) = to_settle.pop() {
@@ -40,7 +39,7 @@ impl Run {
         }
         self.merge_what_is_settled();
         for step in now_complete {
-            self.ready_if_nothing_is_missing(step, at);
+            self.ready_if_nothing_is_missing(step);
         }
     }
 

@@ -259,7 +259,10 @@ fn a_composite_may_give_what_there_is() {
         "go f/a. f/bx go f.",
         "succeeded: f completed, f/a completed, f/b failed, f/c skipped",
     );
-    check("f % <- f/a; f/a", Parallel, "go f/ax", "failed: f failed, f/a failed");
+    let mut story = check("f % <- f/a; f/a", Parallel, "go f/ax go", "failed: f failed, f/a failed");
+    let statuses: Vec<&str> =
+        story.run.take_effects("node").executions.iter().map(|record| record.status.as_str()).collect();
+    assert_eq!(statuses, ["failed", "failed"], "also what never gathered has a record");
 }
 
 #[test]
