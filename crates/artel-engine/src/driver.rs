@@ -177,7 +177,9 @@ impl Driver {
                 }
                 let (run, id) = (self.run.id(), &self.run.plan().steps()[step].id);
                 match &report.outcome {
-                    AttemptOutcome::Completed { .. } => tracing::debug!(%run, step = %id, attempt, "the step completed"),
+                    AttemptOutcome::Completed { .. } => {
+                        tracing::debug!(%run, step = %id, attempt, "the step completed")
+                    }
                     AttemptOutcome::Failed { error, .. } => {
                         tracing::info!(%run, step = %id, attempt, kind = ?error.kind, "the attempt failed");
                     }

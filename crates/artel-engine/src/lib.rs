@@ -27,6 +27,6 @@ pub use hands::{Assignment, AttemptControl, Hands, Reports};
 pub use home::HomeError;
 #[cfg(debug_assertions)]
 pub use mortal::{Death, MortalStore};
-pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive};
+pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive, was_here};
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};
 pub use shelf::SkillShelf;

@@ -63,15 +63,22 @@ impl Drop for OwnerLock {
 
 /// Says whether the holder of a lock in a data folder is alive. Who left no file is not.
 pub fn is_alive(data: &Utf8Path, owner: &OwnerId) -> bool {
+    match lock_file(data, owner).map(File::open) {
+        Some(Ok(file)) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Some(Err(_)) | None => false,
+    }
+}
+
+/// Says whether somebody held a lock in a data folder and did not tidy up.
+pub fn was_here(data: &Utf8Path, owner: &OwnerId) -> bool {
+    lock_file(data, owner).is_some_and(|path| path.exists())
+}
+
+/// A name that is more than a name was not made here.
+fn lock_file(data: &Utf8Path, owner: &OwnerId) -> Option<Utf8PathBuf> {
     let name = Utf8Path::new(&owner.0);
-    // A name that is more than a name was not made here.
-    if name.components().count() != 1 || owner.0.starts_with('.') {
-        return false;
-    }
-    match File::open(data.join(FOLDER).join(name)) {
-        Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
-        Err(_) => false,
-    }
+    let is_name = name.components().count() == 1 && !owner.0.starts_with('.');
+    is_name.then(|| data.join(FOLDER).join(name))
 }
 
 /// Returns those who left something behind in a folder that has one entry per owner, and are gone.

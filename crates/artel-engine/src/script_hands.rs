@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_catalog::Loaded;
+use artel_catalog::{Loaded, read_config};
 use artel_model::plan::{ScriptTarget, Work};
 use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError, StepSignal};
@@ -40,6 +40,8 @@ pub struct ScriptRules {
     pub grants: Grants,
     /// Milliseconds between SIGTERM and SIGKILL.
     pub grace_ms: u64,
+    /// artel's data folder, where settings of skills without a folder are kept.
+    pub data: Utf8PathBuf,
     /// Where attempts have their folders.
     pub work_folder: Utf8PathBuf,
     /// Folders with programs that the operator adds to `PATH`.
@@ -257,7 +259,8 @@ impl Shared {
 
     /// Returns the settings that the script gets.
     fn config(&self, entry: &Loaded) -> Result<Map<String, Value>, String> {
-        let stored = entry.config.clone().unwrap_or_default();
+        let stored = read_config(entry, &self.rules.data)
+            .map_err(|error| format!("the skill's settings cannot be read: {}", error_text(&error)))?;
         let Some(schema) = &entry.config_schema else {
             return Ok(EffectiveConfig::unchecked(stored).reveal().clone());
         };

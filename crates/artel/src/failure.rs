@@ -30,6 +30,11 @@ impl Failure {
         Self::failed("")
     }
 
+    /// What was given cannot be used, and the output says why.
+    pub(crate) fn reported_usage() -> Self {
+        Self::usage("")
+    }
+
     /// The thing asked for failed.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Failed, message: message.into(), hint: None }

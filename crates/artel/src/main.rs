@@ -4,7 +4,9 @@ mod cli;
 mod command;
 mod config;
 mod failure;
+mod logging;
 mod output;
+mod workshop;
 
 use std::process::ExitCode;
 
@@ -20,10 +22,15 @@ use crate::output::Output;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // The same program is the launcher of scripts, and then it is nothing else.
+    if let Some(code) = artel_engine::process::run_launcher_if_asked() {
+        return code;
+    }
     let cli = Cli::parse();
     let environment = Environment::of_process();
     let output = Output::new(&cli.global, &environment);
-    let result = Config::load(&cli.global, &environment)
+    let result = logging::start(&environment)
+        .and_then(|()| Config::load(&cli.global, &environment))
         .and_then(|config| command::run(&cli.command, &config, &output));
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -81,8 +81,9 @@ const NETWORK: &str = "the sandbox has no network for it; a skill asks for it wi
                        skill.json";
 const NETWORK_PROBABLY: &str = "it probably wanted the network, which the sandbox does not have for it; a skill asks for \
                                 it with \"network\": true in `sandbox` of skill.json";
-const CALL: &str = "the sandbox probably refused a system call: it allows no tracing, mounting, namespaces, kernel \
-                    features or signals to other programs";
+const CALL: &str = "the sandbox probably refused a system call: it allows no network unless a skill asks for \
+                    it in `sandbox` of skill.json, no tracing, mounting, namespaces, kernel features or signals to \
+                    other programs";
 
 /// Texts of limits, whatever the program.
 const LIMITS: &[(&[&str], &str)] = &[

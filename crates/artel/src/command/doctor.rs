@@ -4,17 +4,21 @@ use std::fmt::Display;
 use std::os::unix::fs::PermissionsExt;
 
 use artel_catalog::Keep;
+use artel_engine::SandboxMode;
+use artel_engine::process::{Layer, probe};
+use artel_store_sqlite::MIGRATIONS;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::config::{Origin, Setting};
+use crate::config::{Config, Origin, PlannerKind, PlannerSettings, Setting, StoreChoice};
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
+use crate::workshop::{Store, wait_for};
 
 /// One check of the machine.
 struct Check {
-    name: &'static str,
+    name: String,
     state: State,
     detail: String,
 }
@@ -55,19 +59,18 @@ pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
     if checks.iter().any(|check| check.state == State::Bad) { Err(Failure::reported()) } else { Ok(()) }
 }
 
-fn settings(context: Context<'_>) -> Vec<(&'static str, String, String)> {
-    fn row<T>(
-        name: &'static str,
-        setting: &Setting<T>,
-        show: impl Fn(&T) -> String,
-    ) -> (&'static str, String, String) {
-        (name, show(&setting.value), setting.origin.to_string())
-    }
+type Row = (&'static str, String, String);
+
+fn row<T>(name: &'static str, setting: &Setting<T>, show: impl Fn(&T) -> String) -> Row {
+    (name, show(&setting.value), setting.origin.to_string())
+}
+
+fn settings(context: Context<'_>) -> Vec<Row> {
     let config = context.config;
     let file = config.file.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
     let file_origin = if config.file.is_some() { "found".to_owned() } else { Origin::Default.to_string() };
     let cap = |cap: &Option<usize>| cap.map_or_else(|| "all".to_owned(), |number| number.to_string());
-    vec![
+    let mut rows = vec![
         ("configuration file", file, file_origin),
         row("skills_dirs", &config.skills_dirs, |dirs| join(dirs)),
         row("data", &config.data, ToString::to_string),
@@ -79,7 +82,73 @@ fn settings(context: Context<'_>) -> Vec<(&'static str, String, String)> {
                 limits.folder.files_max, limits.folder.bytes_max, limits.folders_max, limits.depth_max
             )
         }),
+    ];
+    rows.extend(running_settings(config));
+    rows
+}
+
+fn running_settings(config: &Config) -> Vec<Row> {
+    let days = |days: &Option<u32>| days.map_or_else(|| "keep all".to_owned(), |days| days.to_string());
+    vec![
+        row("store", &config.store, ToString::to_string),
+        row("sandbox", &config.sandbox, |mode| mode_word(*mode).to_owned()),
+        row("retention_days", &config.retention_days, days),
+        row("run", &config.run, |run| {
+            format!(
+                "deadline_ms={} grace_ms={} slots={} processes={} runs={}",
+                run.deadline_ms, run.grace_ms, run.slots, run.processes, run.runs
+            )
+        }),
+        row("sandbox_grants", &config.grants, |grants| {
+            let lists = [
+                ("network", join(&grants.network)),
+                ("read", join(&grants.read)),
+                ("write", join(&grants.write)),
+                ("env", join(&grants.env)),
+                ("path", join(&grants.path)),
+            ];
+            let given: Vec<String> = lists
+                .into_iter()
+                .filter(|(_, list)| !list.is_empty())
+                .map(|(name, list)| format!("{name}=[{list}]"))
+                .collect();
+            if given.is_empty() { "none".to_owned() } else { given.join(" ") }
+        }),
+        row("script_limits", &config.script_limits, |limits| {
+            format!(
+                "cpu_s={} memory_bytes={} open_files={} processes={} file_bytes={} folder_bytes={}",
+                limits.cpu_s,
+                limits.memory_bytes,
+                limits.open_files,
+                limits.processes,
+                limits.file_bytes,
+                limits.folder_bytes
+            )
+        }),
+        row("planner", &config.planner, planner_words),
     ]
+}
+
+fn planner_words(planner: &PlannerSettings) -> String {
+    let kind = planner.kind.as_str();
+    match planner.kind {
+        PlannerKind::Pattern => kind.to_owned(),
+        PlannerKind::Command => format!("{kind}: {}", planner.command.join(" ")),
+        PlannerKind::Llm => {
+            let (model, url) = (planner.model.as_deref(), planner.url.as_deref());
+            let key =
+                planner.api_key_env.as_ref().map(|name| format!(", key in ${name}")).unwrap_or_default();
+            format!("{kind}: {} at {}{key}", model.unwrap_or_default(), url.unwrap_or("the usual address"))
+        }
+    }
+}
+
+fn mode_word(mode: SandboxMode) -> &'static str {
+    match mode {
+        SandboxMode::Enforce => "enforce",
+        SandboxMode::BestEffort => "best-effort",
+        SandboxMode::Off => "off",
+    }
 }
 
 fn join(items: &[impl Display]) -> String {
@@ -87,15 +156,77 @@ fn join(items: &[impl Display]) -> String {
 }
 
 fn checks(context: Context<'_>) -> Vec<Check> {
-    let mut checks = vec![data_folder(&context.config.data.value), skills(context)];
+    let mut checks = vec![data_folder(&context.config.data.value), store(context), skills(context)];
+    checks.extend(sandbox(context.config.sandbox.value));
     for (name, why) in [("sh", "scripts in shell"), ("python3", "scripts in Python")] {
-        let (state, detail) = match on_path(context, name) {
-            Some(path) => (State::Good, path),
+        let (state, detail) = match context.config.environment.on_path(name) {
+            Some(path) => (State::Good, path.into_string()),
             None => (State::Odd, format!("not found on PATH; {why} cannot run")),
         };
-        checks.push(Check { name, state, detail });
+        checks.push(Check { name: name.to_owned(), state, detail });
+    }
+    checks.extend(planner(context));
+    checks
+}
+
+/// What the kernel can do to keep scripts apart from this machine, part by part.
+fn sandbox(mode: SandboxMode) -> Vec<Check> {
+    let report = probe();
+    let missing = report.missing();
+    let state = |layer: Layer, active: bool| match (mode, active) {
+        (_, true) => State::Good,
+        (SandboxMode::Enforce, false) if missing.contains(&layer) => State::Bad,
+        (SandboxMode::Enforce | SandboxMode::BestEffort | SandboxMode::Off, false) => State::Odd,
+    };
+    let mut checks: Vec<Check> = report
+        .layers()
+        .into_iter()
+        .map(|layer| Check {
+            name: format!("sandbox: {}", layer.layer),
+            state: state(layer.layer, layer.active),
+            detail: layer.detail,
+        })
+        .collect();
+    if mode == SandboxMode::Off {
+        let detail = "switched off: scripts can do whatever you can".to_owned();
+        checks.insert(0, Check { name: "sandbox".to_owned(), state: State::Odd, detail });
     }
     checks
+}
+
+fn store(context: Context<'_>) -> Check {
+    let place = &context.config.store.value;
+    let opened = wait_for(Store::open_existing(context.config));
+    let (state, detail) = match (opened, place) {
+        (Ok(Some(_)), StoreChoice::File(_)) => {
+            (State::Good, format!("{place}, version {}", MIGRATIONS.len()))
+        }
+        (Ok(Some(_)), StoreChoice::Postgres(_)) => (State::Good, format!("{place} answers")),
+        (Ok(None), _) => (State::Good, format!("{place} (made when it is needed)")),
+        (Err(failure), _) => (State::Bad, failure.message),
+    };
+    Check { name: "store".to_owned(), state, detail }
+}
+
+/// Whether what the planner needs is there; the one that needs nothing is not worth a line.
+fn planner(context: Context<'_>) -> Option<Check> {
+    let (settings, environment) = (&context.config.planner.value, &context.config.environment);
+    let (state, detail) = match settings.kind {
+        PlannerKind::Pattern => return None,
+        PlannerKind::Command => {
+            let program = settings.command.first().map(String::as_str).unwrap_or_default();
+            let is_there = Utf8Path::new(program).is_file() || environment.on_path(program).is_some();
+            let state = if is_there { State::Good } else { State::Bad };
+            (state, if is_there { program.to_owned() } else { format!("there is no program `{program}`") })
+        }
+        PlannerKind::Llm => {
+            match settings.api_key_env.as_deref().filter(|name| environment.get(name).is_none()) {
+                Some(name) => (State::Bad, format!("${name} is not set")),
+                None => (State::Good, planner_words(settings)),
+            }
+        }
+    };
+    Some(Check { name: "planner".to_owned(), state, detail })
 }
 
 fn data_folder(path: &Utf8Path) -> Check {
@@ -104,10 +235,13 @@ fn data_folder(path: &Utf8Path) -> Check {
         Ok(metadata) if metadata.permissions().readonly() => {
             (State::Bad, format!("{path} cannot be written"))
         }
+        Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+            (State::Odd, format!("{path} can be read by others; `chmod 700 {path}` changes that"))
+        }
         Ok(_) => (State::Good, path.to_string()),
         Err(_) => (State::Good, format!("{path} (made when it is needed)")),
     };
-    Check { name: "data folder", state, detail }
+    Check { name: "data folder".to_owned(), state, detail }
 }
 
 fn skills(context: Context<'_>) -> Check {
@@ -120,20 +254,10 @@ fn skills(context: Context<'_>) -> Check {
             (state, format!("{} skills from {roots} folders and the binary; {counts}", catalog.list().len()))
         }
     };
-    Check { name: "skills", state, detail }
+    Check { name: "skills".to_owned(), state, detail }
 }
 
-fn on_path(context: Context<'_>, program: &str) -> Option<String> {
-    let path = context.config.environment.get("PATH")?;
-    let candidates =
-        path.split(':').filter(|dir| !dir.is_empty()).map(|dir| Utf8Path::new(dir).join(program));
-    let is_executable = |path: &camino::Utf8PathBuf| {
-        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-    };
-    candidates.into_iter().find(is_executable).map(camino::Utf8PathBuf::into_string)
-}
-
-fn print(context: Context<'_>, settings: &[(&'static str, String, String)], checks: &[Check]) {
+fn print(context: Context<'_>, settings: &[Row], checks: &[Check]) {
     let output = context.output;
     output.line(&output.paint("configuration", Tone::Strong));
     let mut table = Table::new(&[Tone::Plain, Tone::Accent, Tone::Faint, Tone::Plain]);
@@ -144,7 +268,7 @@ fn print(context: Context<'_>, settings: &[(&'static str, String, String)], chec
     output.line(&format!("\n{}", output.paint("checks", Tone::Strong)));
     let mut table = Table::new(&[Tone::Plain, Tone::Accent, Tone::Plain, Tone::Plain]);
     for check in checks {
-        table.row([" ", check.name, check.state.as_str(), &check.detail]);
+        table.row([" ", &check.name, check.state.as_str(), &check.detail]);
     }
     output.data(&table.render(output));
 }

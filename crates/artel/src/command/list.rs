@@ -1,11 +1,13 @@
 //! `artel skill list`.
 
 use artel_catalog::{Catalog, Keep, Loaded, Watcher, main_file, one_line};
+use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_model::registry::REGISTRY_ID;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::health::KnownHealth;
 use crate::cli::ListArgs;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
@@ -38,11 +40,17 @@ fn print(context: Context<'_>, args: &ListArgs) -> Result<Catalog, Failure> {
         args.tag.iter().all(|tag| tags.contains(tag))
     };
     let entries: Vec<&Loaded> = catalog.list().into_iter().filter(has_tags).collect();
+    let health = KnownHealth::read(context)?;
     if context.output.json {
-        let skills: Vec<Value> = entries.iter().filter_map(|entry| summary(&catalog, entry)).collect();
+        let item = |entry: &&Loaded| {
+            let mut item = summary(&catalog, entry)?;
+            item["health"] = json!(health.of(entry));
+            Some(item)
+        };
+        let skills: Vec<Value> = entries.iter().filter_map(item).collect();
         context.output.document(&json!({"skills": skills, "total": entries.len()}));
     } else {
-        context.output.data(&table(context, &catalog, &entries));
+        context.output.data(&table(context, &catalog, &entries, &health));
         let what =
             if entries.len() == 1 { "1 skill".to_owned() } else { format!("{} skills", entries.len()) };
         context.output.talk(&what);
@@ -65,12 +73,18 @@ fn print_graph(context: Context<'_>, catalog: &Catalog) {
     context.output.data(&table.render(context.output));
 }
 
-fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded]) -> String {
+fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded], health: &KnownHealth) -> String {
     let mut table = Table::new(&[Tone::Strong, Tone::Faint, Tone::Plain]);
-    for skill in entries.iter().filter_map(|entry| entry.skill.as_deref()) {
-        let description = one_line(&skill.description);
-        let description =
-            if catalog.is_enabled(&skill.name) { description } else { format!("(disabled) {description}") };
+    for (entry, skill) in entries.iter().filter_map(|entry| Some((entry, entry.skill.as_deref()?))) {
+        let health = health.of(entry);
+        let note = match health {
+            _ if !catalog.is_enabled(&skill.name) => "(disabled) ".to_owned(),
+            Health::Healthy { .. } => String::new(),
+            Health::Degraded { .. } | Health::TemporaryFailure { .. } | Health::PermanentFailure => {
+                format!("({}) ", health.as_str())
+            }
+        };
+        let description = format!("{note}{}", one_line(&skill.description));
         table.row([skill.name.as_str().to_owned(), skill.version.to_string(), description]);
     }
     table.render(context.output)

@@ -27,6 +27,11 @@ pub(crate) fn run(context: Context<'_>, args: &NewArgs) -> Result<(), Failure> {
     context.output.talk("");
     context.output.talk(&format!("Next: edit {folder}/SKILL.md, then `artel skill validate {folder}`."));
     let is_searched = context.config.skills_dirs.value.iter().any(|dir| folder.starts_with(dir));
+    if files.iter().any(|file| file.as_str().contains("/scripts/")) {
+        let place = if parent.as_str().is_empty() { "." } else { parent.as_str() };
+        let flag = if is_searched { String::new() } else { format!(" --skills {place}") };
+        context.output.talk(&format!("`artel skill run {}{flag}` runs it.", args.name));
+    }
     if !is_searched {
         context
             .output

@@ -2,11 +2,7 @@
 
 use std::time::SystemTime;
 
-use artel_catalog::{
-    Catalog, FileEntry, FileTree, Keep, Listing, Loaded, content_hash, file_hash, holds_settings, main_file,
-    read_config,
-};
-use artel_model::health::Health;
+use artel_catalog::{Catalog, FileEntry, Keep, Loaded, file_hash, holds_settings, main_file, read_config};
 use artel_model::limit::SKILL_BYTES_MAX;
 use artel_model::registry::ResolveError;
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
@@ -14,6 +10,7 @@ use artel_model::skill::Skill;
 use serde_json::{Value, json};
 
 use super::context::{Context, find};
+use super::health::{KnownHealth, hash};
 use crate::cli::ShowArgs;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
@@ -105,7 +102,7 @@ fn document(
     document["source"] = json!("default");
     document["location"] = json!(main_file(entry));
     document["enabled"] = json!(catalog.is_enabled(&skill.name));
-    document["health"] = json!(Health::NEW);
+    document["health"] = json!(KnownHealth::read(context)?.of(entry));
     document["content_hash"] = json!(hash(entry));
     document["files"] = files(entry);
     document["directory"] = json!(entry.location.path());
@@ -148,12 +145,6 @@ fn times(entry: &Loaded) -> (Option<String>, Option<String>) {
     (times().min().and_then(text), times().max().and_then(text))
 }
 
-fn hash(entry: &Loaded) -> Option<String> {
-    let tree: Box<dyn FileTree> = entry.location.tree()?;
-    let listing = Listing { files: entry.files.clone(), ..Listing::default() };
-    content_hash(tree.as_ref(), &listing).ok().map(|hash| hash.to_string())
-}
-
 fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) -> Result<String, Failure> {
     let output = context.output;
     let mut out = format!(
@@ -169,7 +160,7 @@ fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) 
         }
     };
     let state = if catalog.is_enabled(&skill.name) { "enabled" } else { "disabled" };
-    fact("state", format!("{state}, {}", Health::NEW.as_str()));
+    fact("state", format!("{state}, {}", KnownHealth::read(context)?.of(entry).as_str()));
     fact("location", main_file(entry));
     fact("content", hash(entry).unwrap_or_default());
     fact("changed", times(entry).1.unwrap_or_default());

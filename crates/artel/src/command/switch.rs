@@ -5,6 +5,7 @@ use artel_model::name::SkillName;
 use serde_json::json;
 
 use super::context::{Context, find};
+use super::health::reset;
 use crate::cli::SkillRef;
 use crate::failure::Failure;
 
@@ -18,7 +19,9 @@ pub(crate) fn enable(context: Context<'_>, skill: &SkillRef) -> Result<(), Failu
         // Without a version the usual choice is back.
         None => switches.chosen.remove(&skill.name),
     };
-    save(context, &switches, &skill.name, "enabled")
+    save(context, &switches, &skill.name, "enabled")?;
+    // An operator who switches a skill on says that it may be tried again.
+    reset(context, &skill.name)
 }
 
 pub(crate) fn disable(context: Context<'_>, name: &SkillName) -> Result<(), Failure> {

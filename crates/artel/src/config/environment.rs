@@ -1,6 +1,9 @@
 //! The only place that reads the environment of the process.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// The environment as it was when artel started.
 #[derive(Clone, Debug)]
@@ -14,6 +17,21 @@ impl Environment {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         Self(std::env::vars_os().filter_map(text).collect())
+    }
+
+    /// Returns every variable, by name.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        self.0.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Returns a program that is found on `PATH`.
+    pub(crate) fn on_path(&self, program: &str) -> Option<Utf8PathBuf> {
+        let folders = self.get("PATH")?.split(':').filter(|folder| !folder.is_empty());
+        let is_executable = |path: &Utf8PathBuf| {
+            path.metadata()
+                .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+        };
+        folders.map(|folder| Utf8Path::new(folder).join(program)).find(is_executable)
     }
 
     /// Returns a variable that is set and not empty.

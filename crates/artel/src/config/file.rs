@@ -6,6 +6,7 @@ use artel_catalog::{FolderLimits, Keep, LoadOptions};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
+use super::running::{GrantsTable, PlannerTable, RunTable, ScriptLimitsTable};
 use crate::failure::Failure;
 
 /// What `artel.toml` may say. Unknown keys are refused, so that a misspelt one is not ignored.
@@ -22,7 +23,25 @@ pub(super) struct ConfigFile {
     pub(super) skill_env: Option<Vec<String>>,
     /// How much is taken in.
     pub(super) limits: Option<LimitsTable>,
+    /// Where runs are kept: a file, or `postgres://...`.
+    pub(super) store: Option<String>,
+    /// How scripts are kept apart from the machine: enforce, best-effort or off.
+    pub(super) sandbox: Option<String>,
+    /// Days after which ended runs are removed; without it they are kept.
+    pub(super) retention_days: Option<NonZero<u32>>,
+    /// How long runs may take, and how many at once.
+    pub(super) run: Option<RunTable>,
+    /// What skills may have of what they ask for.
+    pub(super) sandbox_grants: Option<GrantsTable>,
+    /// How much a script may use.
+    pub(super) script_limits: Option<ScriptLimitsTable>,
+    /// Who makes plans.
+    pub(super) planner: Option<PlannerTable>,
 }
+
+/// Every key, for who misspelt one.
+const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, \
+                    retention_days, run, sandbox_grants, script_limits, planner";
 
 /// What `[limits]` may say.
 #[derive(Debug, Default, Deserialize)]
@@ -62,8 +81,7 @@ impl ConfigFile {
         toml::from_str(&text).map_err(|error| {
             let place = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let at = place.map(|line| format!(":{line}")).unwrap_or_default();
-            Failure::usage(format!("{path}{at}: {}", error.message()))
-                .hint("the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits")
+            Failure::usage(format!("{path}{at}: {}", error.message())).hint(format!("the keys are: {KEYS}"))
         })
     }
 }

@@ -3,11 +3,17 @@
 use std::fmt;
 
 use artel_catalog::{Keep, LoadOptions};
+use artel_engine::SandboxMode;
+use artel_engine::process::ProcessLimits;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::environment::Environment;
 use super::file::ConfigFile;
-use crate::cli::GlobalArgs;
+use super::running::{
+    GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, ScriptLimitsTable,
+    StoreChoice, sandbox_mode,
+};
+use crate::cli::{GlobalArgs, SandboxChoice};
 use crate::failure::Failure;
 
 /// A value and where it came from.
@@ -52,6 +58,20 @@ pub(crate) struct Config {
     pub(crate) skill_env: Setting<Vec<String>>,
     /// How much is taken in when skills are loaded.
     pub(crate) limits: Setting<LoadOptions>,
+    /// Where runs are kept.
+    pub(crate) store: Setting<StoreChoice>,
+    /// Whether scripts run in a sandbox.
+    pub(crate) sandbox: Setting<SandboxMode>,
+    /// Days after which ended runs are removed; never when absent.
+    pub(crate) retention_days: Setting<Option<u32>>,
+    /// How long runs may take, and how many at once.
+    pub(crate) run: Setting<RunSettings>,
+    /// What skills may have of what they ask for.
+    pub(crate) grants: Setting<GrantSettings>,
+    /// How much a script may use.
+    pub(crate) script_limits: Setting<ProcessLimits>,
+    /// Who makes plans.
+    pub(crate) planner: Setting<PlannerSettings>,
     /// The environment itself.
     pub(crate) environment: Environment,
 }
@@ -62,6 +82,8 @@ const PROJECT_DIRS: [&str; 4] = ["skills", ".claude/skills", ".agents/skills", "
 const USER_DIRS: [&str; 4] = [".claude/skills", ".agents/skills", ".cursor/skills", ".codex/skills"];
 /// Variables that skills' settings may name when nobody says otherwise.
 const SKILL_ENV: [&str; 1] = ["ARTEL_SKILL_*"];
+/// The database in the data folder.
+const DATABASE: &str = "artel.db";
 
 impl Config {
     /// Reads the configuration.
@@ -93,10 +115,28 @@ impl Config {
             file.skill_env.map(|value| (value, from_file())),
         ]);
         let limits = first([file.limits.map(|table| (table.options(), from_file()))]);
+        let store = store(args, environment, file.store.map(|value| (value, from_file())));
+        let sandbox = sandbox(args, environment, file.sandbox.map(|value| (value, from_file())))?;
+        let data = data.unwrap_or_else(|| by_default(".artel".into()));
+        let planner = file.planner.map(PlannerTable::settings).transpose()?;
         Ok(Self {
+            store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
+            sandbox: sandbox.unwrap_or_else(|| by_default(SandboxMode::Enforce)),
+            retention_days: match file.retention_days {
+                Some(days) => Setting { value: Some(days.get()), origin: from_file() },
+                None => by_default(None),
+            },
+            run: first([file.run.map(|table| (table.settings(), from_file()))])
+                .unwrap_or_else(|| by_default(RunTable::default().settings())),
+            grants: first([file.sandbox_grants.map(|table| (table.settings(), from_file()))])
+                .unwrap_or_else(|| by_default(GrantsTable::default().settings())),
+            script_limits: first([file.script_limits.map(|table| (table.limits(), from_file()))])
+                .unwrap_or_else(|| by_default(ScriptLimitsTable::default().limits())),
+            planner: first([planner.map(|settings| (settings, from_file()))])
+                .unwrap_or_else(|| by_default(PlannerSettings::default())),
             file: path,
             skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
-            data: data.unwrap_or_else(|| by_default(".artel".into())),
+            data,
             prompt_skills_max: match prompt_skills_max {
                 Some(Setting { value, origin }) => Setting { value: (value > 0).then_some(value), origin },
                 None => by_default(None),
@@ -105,6 +145,43 @@ impl Config {
             limits: limits.unwrap_or_else(|| by_default(LoadOptions::from(Keep::Descriptions))),
             environment: environment.clone(),
         })
+    }
+}
+
+fn store(
+    args: &GlobalArgs,
+    environment: &Environment,
+    file: Option<(String, Origin)>,
+) -> Option<Setting<StoreChoice>> {
+    let text = |name: &'static str| Some((environment.get(name)?.to_owned(), Origin::Environment(name)));
+    let flag = args.store.clone().map(|value| (value, Origin::Flag("store")));
+    let Setting { value, origin } = first([flag, text("ARTEL_STORE"), file])?;
+    Some(Setting { value: StoreChoice::read(&value), origin })
+}
+
+fn sandbox(
+    args: &GlobalArgs,
+    environment: &Environment,
+    file: Option<(String, Origin)>,
+) -> Result<Option<Setting<SandboxMode>>, Failure> {
+    if let Some(choice) = args.sandbox {
+        return Ok(Some(Setting { value: mode(choice), origin: Origin::Flag("sandbox") }));
+    }
+    let variable =
+        environment.get("ARTEL_SANDBOX").map(|text| (text.to_owned(), Origin::Environment("ARTEL_SANDBOX")));
+    let Some(Setting { value, origin }) = first([variable, file]) else { return Ok(None) };
+    let from = match origin {
+        Origin::Environment(name) => format!("${name}"),
+        Origin::Default | Origin::File(_) | Origin::Flag(_) => "`sandbox`".to_owned(),
+    };
+    Ok(Some(Setting { value: sandbox_mode(&value, &from)?, origin }))
+}
+
+fn mode(choice: SandboxChoice) -> SandboxMode {
+    match choice {
+        SandboxChoice::Enforce => SandboxMode::Enforce,
+        SandboxChoice::BestEffort => SandboxMode::BestEffort,
+        SandboxChoice::Off => SandboxMode::Off,
     }
 }
 

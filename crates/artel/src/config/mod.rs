@@ -3,6 +3,8 @@
 mod environment;
 mod file;
 mod load;
+mod running;
 
 pub(crate) use environment::Environment;
 pub(crate) use load::{Config, Origin, Setting};
+pub(crate) use running::{PlannerKind, PlannerProtocol, PlannerSettings, StoreChoice};

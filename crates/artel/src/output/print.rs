@@ -22,7 +22,8 @@ pub(crate) struct Output {
     quiet: bool,
     pub(crate) verbose: bool,
     colors_on_stdout: bool,
-    colors_on_stderr: bool,
+    pub(super) colors_on_stderr: bool,
+    pub(super) stderr_is_terminal: bool,
     /// The terminal's width; nothing when stdout is none.
     pub(crate) width: Option<usize>,
     /// Why data was lost, the first time it was.
@@ -50,16 +51,23 @@ impl Output {
             ColorChoice::Auto => is_terminal && environment.get("NO_COLOR").is_none(),
         };
         let stdout_is_terminal = std::io::stdout().is_terminal();
+        let stderr_is_terminal = std::io::stderr().is_terminal();
         let width = stdout_is_terminal.then(|| usize::from(console::Term::stdout().size().1));
         Self {
             json: args.json,
             quiet: args.quiet,
             verbose: args.verbose,
             colors_on_stdout: wanted(stdout_is_terminal),
-            colors_on_stderr: wanted(std::io::stderr().is_terminal()),
+            colors_on_stderr: wanted(stderr_is_terminal),
+            stderr_is_terminal,
             width,
             lost: RefCell::new(None),
         }
+    }
+
+    /// Says whether a picture of a run was seen where its data is printed.
+    pub(crate) fn shows_pictures(&self) -> bool {
+        self.stderr_is_terminal && self.width.is_some()
     }
 
     /// Prints data.
@@ -141,7 +149,7 @@ impl Output {
     }
 }
 
-fn painted(text: &str, tone: Tone, colors: bool) -> String {
+pub(super) fn painted(text: &str, tone: Tone, colors: bool) -> String {
     let text: Cow<'_, str> = visible(text);
     let style = match tone {
         Tone::Plain => return text.into_owned(),

@@ -59,13 +59,40 @@ fn commands_are_documented() {
         String::from_utf8(session.output(&arguments).stdout).unwrap()
     };
     let mut text = String::from("# The command line\n\nThis page is what `--help` says.\n");
-    let skill = [
-        "list", "search", "show", "new", "validate", "compose", "check", "select", "prompt", "export",
-        "config", "enable", "disable",
+    let groups: [(&str, &[&str]); 4] = [
+        (
+            "skill",
+            &[
+                "list", "search", "show", "new", "run", "validate", "compose", "check", "select", "prompt",
+                "export", "config", "enable", "disable",
+            ],
+        ),
+        ("plan", &["validate", "run", "generate", "ask"]),
+        (
+            "run",
+            &[
+                "list",
+                "show",
+                "watch",
+                "cancel",
+                "pause",
+                "resume",
+                "approve",
+                "reject",
+                "stats",
+                "executions",
+                "recover",
+                "prune",
+            ],
+        ),
+        ("db", &["backup", "check"]),
     ];
-    let pages = [vec![], vec!["skill"], vec!["doctor"], vec!["completions"], vec!["man"]]
-        .into_iter()
-        .chain(skill.into_iter().map(|name| vec!["skill", name]));
+    let mut pages: Vec<Vec<&str>> = vec![vec![]];
+    for (group, commands) in groups {
+        pages.push(vec![group]);
+        pages.extend(commands.iter().map(|command| vec![group, command]));
+    }
+    pages.extend([vec!["doctor"], vec!["completions"], vec!["man"]]);
     for page in pages {
         let title = [vec!["artel"], page.clone()].concat().join(" ");
         write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", help(&page).trim_end()).unwrap();

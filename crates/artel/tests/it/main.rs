@@ -3,9 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
 
 mod builtin;
+mod commands;
 mod docs;
+mod examples;
 mod mistakes;
+mod plans;
 mod policy;
+mod recovery;
+mod running;
+mod runs;
+mod schemas;
 mod session;
 mod settings;
 mod skills;

@@ -85,3 +85,63 @@ impl Session {
         command
     }
 }
+
+/// Copies a folder of the repository to a place below the session's folder, with everything in it.
+impl Session {
+    pub(crate) fn copy(&self, from: &str, to: &str) {
+        let from = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(from);
+        copy(&from, &self.path().join(to));
+    }
+}
+
+fn copy(from: &Utf8Path, to: &Utf8Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in from.read_dir_utf8().unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Replaces what differs from run to run: ids by `[id]`, moments by `[when]`, how long things took by `[time]`. How wide
+/// a column is does not matter.
+pub(crate) fn steady(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", steady_line(line))).collect()
+}
+
+fn steady_line(line: &str) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let words: Vec<&str> = line.trim_start().split(' ').collect();
+    let mut out: Vec<String> = Vec::new();
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
+        let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let unit = words.get(index + 1).map(|unit| unit.trim_end_matches([',', ':'])).unwrap_or_default();
+        if is_number && matches!(unit, "ms" | "s") {
+            out.push(words[index + 1].replacen(unit, "[time]", 1));
+            index += 2;
+        } else {
+            out.push(steady_word(word));
+            index += 1;
+        }
+    }
+    let mut line = out.join(" ");
+    while line.contains("   ") {
+        line = line.replace("   ", "  ");
+    }
+    format!("{}{line}", " ".repeat(indent))
+}
+
+fn steady_word(word: &str) -> String {
+    let bare = word.trim_matches(|c: char| matches!(c, '`' | ',' | ':' | '(' | ')'));
+    let is_id = bare.len() == 36 && bare.matches('-').count() == 4;
+    let is_moment = bare.len() == 24 && bare.ends_with('Z') && bare.as_bytes()[10] == b'T';
+    match (is_id, is_moment) {
+        (true, _) => word.replace(bare, "[id]"),
+        (false, true) => word.replace(bare, "[when]"),
+        (false, false) => word.to_owned(),
+    }
+}

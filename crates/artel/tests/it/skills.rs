@@ -134,6 +134,7 @@ fn a_new_skill_works_at_once() {
     --- stderr
 
     Next: edit demo/SKILL.md, then `artel skill validate demo`.
+    `artel skill run demo --skills .` runs it.
     `artel skill list` finds it when it lies in a folder that is searched: `--in skills`.
     ");
     assert_snapshot!(session.run(&["skill", "validate", "demo"]), @"

@@ -1,83 +1,11 @@
-//! What can be typed: commands, flags and their help. The help is the manual.
+//! What can be typed about skills.
 
 use artel_catalog::{ExportTarget, Profile, PromptFormat, Template};
-use artel_model::name::SkillName;
+use artel_model::name::{LocalName, SkillName};
 use artel_model::tool::ToolCall;
 use artel_model::version::Version;
 use camino::Utf8PathBuf;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
-
-/// Gives AI agents their skills and puts them to work.
-#[derive(Debug, Parser)]
-#[command(
-    version,
-    propagate_version = true,
-    max_term_width = 100,
-    after_help = "Examples:\n  artel skill list\n  artel skill new demo && artel skill validate demo\n  artel doctor\n\nExit codes: 0 done, 1 what was asked for failed, 2 wrong usage, 3 something needed cannot be opened."
-)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: GlobalArgs,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// Flags that every command takes.
-#[derive(Debug, Args)]
-pub(crate) struct GlobalArgs {
-    /// Print data as JSON on stdout
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Say only what was asked for
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Say more
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: ColorChoice,
-    /// Search this folder for skills, instead of the usual ones (repeatable; the first wins by name)
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) skills: Vec<Utf8PathBuf>,
-    /// Folder for artel's own data [default: ./.artel]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) data: Option<Utf8PathBuf>,
-    /// Configuration file [default: ./artel.toml]
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<Utf8PathBuf>,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Work with skills
-    #[command(subcommand)]
-    Skill(SkillCommand),
-    /// Show the effective configuration and check this machine
-    #[command(after_help = "Example:\n  artel doctor")]
-    Doctor,
-    /// Print completions for a shell
-    #[command(after_help = "Example:\n  artel completions bash > /etc/bash_completion.d/artel")]
-    Completions {
-        /// The shell
-        shell: Shell,
-    },
-    /// Write manual pages into a folder
-    #[command(after_help = "Example:\n  artel man /usr/local/share/man/man1")]
-    Man {
-        /// The folder
-        dir: Utf8PathBuf,
-    },
-}
+use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
@@ -100,6 +28,11 @@ pub(crate) enum SkillCommand {
     /// Make a new skill that works at once
     #[command(after_help = "Example:\n  artel skill new demo && artel skill validate demo")]
     New(NewArgs),
+    /// Run a skill
+    #[command(
+        after_help = "Examples:\n  artel skill run navigate location=kitchen speed=1.5\n  artel skill run detect --params '{\"area\": \"kitchen\"}'\n  artel skill run grasp --chain navigate.location=kitchen detect.area=kitchen grasp.object_id=cup"
+    )]
+    Run(SkillRunArgs),
     /// Check skills by the letter, and say how to mend them
     #[command(
         after_help = "Examples:\n  artel skill validate my-skill\n  artel skill validate ~/.claude/skills --profile claude\n  artel skill validate my-skill --fix"
@@ -199,6 +132,40 @@ pub(crate) struct NewArgs {
     /// Make its folder here
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     pub(crate) parent: Utf8PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SkillRunArgs {
+    /// The skill, and perhaps its version: NAME or NAME@VERSION
+    pub(crate) skill: SkillRef,
+    /// Parameters, read as the skill's schema says; `a.b=1` is inside `a`, with `--chain` `SKILL.KEY=VALUE`
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) values: Vec<String>,
+    /// All parameters as a JSON object, or @FILE that holds one (@- for stdin)
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) params: Option<String>,
+    /// One of the skill's scripts, instead of what it runs by itself
+    #[arg(long, value_name = "NAME", conflicts_with = "chain")]
+    pub(crate) script: Option<LocalName>,
+    /// Run everything that the skill depends on first
+    #[arg(long)]
+    pub(crate) chain: bool,
+    #[command(flatten)]
+    pub(crate) how: HowToRun,
+}
+
+/// How something is run.
+#[derive(Debug, Args)]
+pub(crate) struct HowToRun {
+    /// Show what happens while it happens
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Milliseconds that the whole run may take
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// A key of your own: a second run with the same key is the first one
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

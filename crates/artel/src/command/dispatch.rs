@@ -1,0 +1,90 @@
+//! From what was typed to the command that does it.
+
+use artel_engine::Command as Telling;
+use clap::CommandFactory;
+
+use super::context::Context;
+use super::{
+    check, compose, config, db, doctor, export, list, man, new, plan, prompt, runs, search, select, show,
+    skill_run, switch, validate,
+};
+use crate::cli::{Cli, Command, DbCommand, PlanCommand, RunCommand, SkillCommand};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs a command.
+pub(crate) fn run(command: &Command, config: &Config, output: &Output) -> Result<(), Failure> {
+    let result = dispatch(command, Context { config, output });
+    // What could not be printed matters more than what it would have said.
+    output.written().and(result)
+}
+
+fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        Command::Skill(command) => run_skill(command, context),
+        Command::Plan(command) => run_plan(command, context),
+        Command::Run(command) => run_runs(command, context),
+        Command::Db(DbCommand::Backup { file }) => db::backup(context, file),
+        Command::Db(DbCommand::Check) => db::check(context),
+        Command::Doctor => doctor::run(context),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "artel", &mut script);
+            context.output.data(&String::from_utf8_lossy(&script));
+            Ok(())
+        }
+        Command::Man { dir } => man::run(context, dir),
+    }
+}
+
+fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        SkillCommand::List(args) => list::run(context, args),
+        SkillCommand::Search(args) => search::run(context, args),
+        SkillCommand::Show(args) => show::run(context, args),
+        SkillCommand::New(args) => new::run(context, args),
+        SkillCommand::Run(args) => skill_run::run(context, args),
+        SkillCommand::Validate(args) => validate::run(context, args),
+        SkillCommand::Compose(args) => compose::run(context, args),
+        SkillCommand::Check { names } => check::run(context, names),
+        SkillCommand::Select(args) => select::run(context, args),
+        SkillCommand::Prompt(args) => prompt::run(context, args),
+        SkillCommand::Export(args) => export::run(context, args),
+        SkillCommand::Config(args) => config::run(context, args),
+        SkillCommand::Enable { skill } => switch::enable(context, skill),
+        SkillCommand::Disable { name } => switch::disable(context, name),
+    }
+}
+
+fn run_plan(command: &PlanCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        PlanCommand::Validate { file } => plan::validate(context, file),
+        PlanCommand::Run(args) => plan::run(context, args),
+        PlanCommand::Generate(args) => plan::generate(context, args),
+        PlanCommand::Ask(args) => plan::ask(context, args),
+    }
+}
+
+fn run_runs(command: &RunCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        RunCommand::List(args) => runs::list(context, args),
+        RunCommand::Show(args) => runs::show(context, args),
+        RunCommand::Watch { id } => runs::watch(context, id),
+        RunCommand::Cancel { id } => runs::tell(context, id, &Telling::Cancel),
+        RunCommand::Pause { id } => runs::tell(context, id, &Telling::Pause),
+        RunCommand::Resume { id } => runs::tell(context, id, &Telling::Resume),
+        RunCommand::Approve(args) => {
+            let (step, note) = (args.step.clone(), args.note.clone());
+            runs::tell(context, &args.id, &Telling::Approve { step, note })
+        }
+        RunCommand::Reject(args) => {
+            let (step, note) = (args.step.clone(), args.note.clone());
+            runs::tell(context, &args.id, &Telling::Reject { step, note })
+        }
+        RunCommand::Stats(args) => runs::stats(context, args),
+        RunCommand::Executions(args) => runs::executions(context, args),
+        RunCommand::Recover => runs::recover(context),
+        RunCommand::Prune(args) => runs::prune(context, args),
+    }
+}

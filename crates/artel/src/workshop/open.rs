@@ -1,0 +1,168 @@
+//! A place where runs are driven: the store, a lock that says we are alive, the launcher, hands, the engine.
+
+use std::sync::Arc;
+
+use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
+use artel_engine::{
+    AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, OwnerLock, ScriptHands, ScriptRules,
+    SkillShelf, gone, is_alive, was_here,
+};
+use artel_model::run::Origin;
+use artel_model::setting::EnvAllowList;
+use artel_model::tool::Glob;
+use artel_store::OwnerId;
+use camino::{Utf8Path, Utf8PathBuf};
+use tokio::sync::watch;
+
+use super::shelf::{Shelf, absolute};
+use super::store::{Store, make_private};
+use crate::command::Context;
+use crate::config::{Config, Environment};
+use crate::failure::{Failure, chain};
+
+/// How often to look for what other processes wrote, in milliseconds.
+pub(super) const POLL_MS: u64 = 25;
+/// The folder for what attempts work on, inside the data folder.
+const WORK: &str = "work";
+/// The folder for what scripts made and is kept, inside the data folder.
+const ASSETS: &str = "assets";
+
+/// A place where runs are driven.
+pub(crate) struct Workshop {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) skills: Arc<SkillShelf>,
+    pub(crate) launcher: Launcher,
+    _shelf: watch::Sender<Arc<SkillShelf>>,
+    work: Utf8PathBuf,
+    data: Utf8PathBuf,
+    // Dropped last: as long as it is there, nobody else takes our runs.
+    _lock: OwnerLock,
+}
+
+impl Workshop {
+    /// Opens a workshop with the skills on a shelf.
+    pub(crate) async fn open(context: Context<'_>, shelf: Shelf) -> Result<Self, Failure> {
+        let config = context.config;
+        let data = absolute(&config.data.value)?;
+        make_private(&data)?;
+        let lock = OwnerLock::take(&data).map_err(|error| Failure::unavailable(&error))?;
+        let guard =
+            lock.guard().map_err(|error| Failure::missing(format!("cannot keep the lock: {error}")))?;
+        // The launcher becomes ready while the store is opened.
+        let launcher = tokio::spawn(Launcher::start(LauncherConfig {
+            program: LauncherProgram::this_program(),
+            guard: Some(guard),
+        }));
+        let store = match shelf.store {
+            Some(store) => store,
+            None => Store::open(config).await?,
+        };
+        let work = make_work_folder(&data, lock.id())?;
+        let launcher = launcher.await.expect("starting a launcher does not panic");
+        let launcher = launcher.map_err(|error| Failure::unavailable(&error))?;
+        let (sender, skills) = watch::channel(shelf.skills.clone());
+        let hands = ScriptHands::new(
+            launcher.clone(),
+            skills,
+            AssetStore::new(data.join(ASSETS)),
+            rules(config, data.clone(), work.clone()),
+        );
+        #[cfg(debug_assertions)]
+        let runs = super::mortal::mortal(store.runs.clone(), &config.environment);
+        #[cfg(not(debug_assertions))]
+        let runs = store.runs.clone();
+        let engine =
+            Engine::start(engine_config(config, lock.id().clone()), runs, Arc::new(hands), Clock::System);
+        Ok(Self { engine, store, skills: shelf.skills, launcher, _shelf: sender, work, data, _lock: lock })
+    }
+
+    /// Says whether somebody alive drives the runs of an owner.
+    ///
+    /// A database that several machines share may hold runs of owners who never were here; nobody here can say that
+    /// they are dead.
+    pub(crate) fn is_alive(&self, owner: &OwnerId) -> bool {
+        is_alive(&self.data, owner) || (self.store.file.is_none() && !was_here(&self.data, owner))
+    }
+
+    /// Tidies up. What still runs is ended, and can be recovered.
+    pub(crate) async fn close(self) {
+        self.engine.close().await;
+        // What is left there is removed by whoever comes next.
+        let _ = std::fs::remove_dir_all(&self.work);
+    }
+}
+
+/// Makes a folder for the attempts of this process, and removes those of processes that are gone.
+fn make_work_folder(data: &Utf8Path, owner: &OwnerId) -> Result<Utf8PathBuf, Failure> {
+    let all = data.join(WORK);
+    for left in gone(data, &all) {
+        // It may be removed by somebody else at the same time.
+        let _ = std::fs::remove_dir_all(left);
+    }
+    let own = all.join(&owner.0);
+    make_private(&own)?;
+    own.canonicalize_utf8().map_err(|error| Failure::missing(format!("cannot find `{own}`: {error}")))
+}
+
+pub(super) fn engine_config(config: &Config, owner: OwnerId) -> EngineConfig {
+    let run = config.run.value;
+    EngineConfig {
+        node: node(),
+        owner,
+        processes_max: run.processes,
+        runs_max: run.runs,
+        poll_ms: POLL_MS,
+        closing_grace_ms: run.grace_ms,
+    }
+}
+
+/// Returns the machine's name, for records.
+fn node() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "local".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Returns who gives commands here.
+pub(crate) fn person(environment: &Environment) -> Origin {
+    Origin(environment.get("USER").unwrap_or("cli").to_owned())
+}
+
+fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> ScriptRules {
+    let grants = &config.grants.value;
+    let globs = |texts: &[String]| texts.iter().map(|text| Glob::new(text)).collect();
+    ScriptRules {
+        sandbox: config.sandbox.value,
+        limits: config.script_limits.value,
+        grants: Grants {
+            network: globs(&grants.network),
+            read: grants.read.clone(),
+            write: grants.write.clone(),
+            env: globs(&grants.env),
+        },
+        grace_ms: config.run.value.grace_ms,
+        data,
+        work_folder,
+        path: grants.path.clone(),
+        settings_env: EnvAllowList::new(&config.skill_env.value),
+        environment: Arc::new(Variables(config.environment.clone())),
+    }
+}
+
+/// The environment that artel was started with.
+#[derive(Debug)]
+struct Variables(Environment);
+
+impl OwnEnvironment for Variables {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.get(name).map(str::to_owned)
+    }
+}
+
+/// Says that the store failed while a run went on.
+pub(super) fn store_failed(error: &dyn std::error::Error) -> Failure {
+    Failure::missing(chain(error)).hint("`artel run recover` goes on with what was begun")
+}

@@ -1,0 +1,53 @@
+//! The skills there are and how well they have been doing, before anything is started.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use artel_catalog::{Catalog, Keep};
+use artel_engine::SkillShelf;
+use artel_model::name::SkillName;
+use camino::Utf8PathBuf;
+
+use super::store::Store;
+use crate::command::Context;
+use crate::failure::Failure;
+
+/// Skills to choose from, and the store when there is one.
+pub(crate) struct Shelf {
+    pub(crate) skills: Arc<SkillShelf>,
+    pub(super) store: Option<Store>,
+}
+
+impl Shelf {
+    /// Loads the skills, and looks up their health.
+    pub(crate) async fn open(context: Context<'_>, keep: Keep) -> Result<Self, Failure> {
+        let store = Store::open_existing(context.config).await?;
+        let health = match &store {
+            Some(store) => store.health.health().await.map_err(|error| Failure::unavailable(&error))?,
+            None => Vec::new(),
+        };
+        let catalog: Catalog = context.catalog(keep)?;
+        // Paths in plans are those of the folder one is in.
+        let base = Utf8PathBuf::from(".");
+        let skills = SkillShelf::new(catalog, health, base, absolute(&context.config.data.value)?);
+        Ok(Self { skills: Arc::new(skills), store })
+    }
+
+    /// Returns the catalog.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        self.skills.catalog()
+    }
+}
+
+/// A folder that need not be there, whatever the folder one is in.
+pub(super) fn absolute(folder: &Utf8PathBuf) -> Result<Utf8PathBuf, Failure> {
+    camino::absolute_utf8(folder)
+        .map_err(|error| Failure::missing(format!("cannot find `{folder}`: {error}")))
+}
+
+/// Returns the skills that failed too often to be worth another plan.
+pub(crate) async fn failed_for_good(store: &Store) -> Result<BTreeSet<SkillName>, Failure> {
+    let health = store.health.health().await.map_err(|error| Failure::unavailable(&error))?;
+    let failed = health.into_iter().filter(|health| !health.health.is_usable());
+    Ok(failed.map(|health| health.skill).collect())
+}

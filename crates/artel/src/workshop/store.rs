@@ -1,0 +1,79 @@
+//! The store that the configuration names.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::sync::Arc;
+
+use artel_store::{ExecutionStore, HealthStore, RunStore, StoreError};
+use artel_store_postgres::{PostgresOptions, PostgresStore};
+use artel_store_sqlite::{SqliteOptions, SqliteStore};
+use camino::Utf8Path;
+
+use crate::config::{Config, StoreChoice};
+use crate::failure::Failure;
+
+/// A store, as each of the traits that it is. Clones are the same store.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pub(crate) runs: Arc<dyn RunStore>,
+    pub(crate) executions: Arc<dyn ExecutionStore>,
+    pub(crate) health: Arc<dyn HealthStore>,
+    /// The store itself when it is a file, for what only files can do.
+    pub(crate) file: Option<Arc<SqliteStore>>,
+}
+
+impl Store {
+    /// Opens the store, which is made when it is not there.
+    pub(crate) async fn open(config: &Config) -> Result<Self, Failure> {
+        match &config.store.value {
+            StoreChoice::File(path) => {
+                make_private(path.parent().unwrap_or(Utf8Path::new(".")))?;
+                let store = SqliteStore::open(path, SqliteOptions::default());
+                let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
+                Ok(Self {
+                    runs: store.clone(),
+                    executions: store.clone(),
+                    health: store.clone(),
+                    file: Some(store),
+                })
+            }
+            StoreChoice::Postgres(url) => {
+                let store = PostgresStore::connect(url, PostgresOptions::default()).await;
+                let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
+                Ok(Self { runs: store.clone(), executions: store.clone(), health: store, file: None })
+            }
+        }
+    }
+
+    /// Opens the store if there is one; to look at something makes none.
+    pub(crate) async fn open_existing(config: &Config) -> Result<Option<Self>, Failure> {
+        match &config.store.value {
+            StoreChoice::File(path) if !path.exists() => Ok(None),
+            StoreChoice::File(_) | StoreChoice::Postgres(_) => Self::open(config).await.map(Some),
+        }
+    }
+}
+
+fn cannot_open(config: &Config, error: &StoreError) -> Failure {
+    let failure = Failure::unavailable(error);
+    match error {
+        StoreError::Unavailable { .. } => {
+            let (place, origin) = (&config.store.value, &config.store.origin);
+            failure.hint(format!("the store is `{place}` (from {origin}); `artel doctor` checks it"))
+        }
+        StoreError::Corrupt { .. } => failure.hint("`artel db check` says what is wrong"),
+        StoreError::Full { .. } | StoreError::TooNew { .. } | StoreError::UnknownCursor { .. } => failure,
+    }
+}
+
+/// Makes a folder that only its owner can look into, unless there is one.
+pub(crate) fn make_private(folder: &Utf8Path) -> Result<(), Failure> {
+    if folder.as_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|error| Failure::missing(format!("cannot make the folder `{folder}`: {error}")))
+}
