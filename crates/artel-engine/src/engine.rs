@@ -252,6 +252,8 @@ impl Engine {
         let id = run.id();
         let (progress, receiver) = watch::channel(Progress { revision, summary: run.summary() });
         let driven = Driven { look: Arc::default(), progress: receiver, failure: Arc::default() };
+        // Whoever waits learns of the end when this is dropped, and then looks for a failure.
+        let open = progress.clone();
         self.drivers().insert(id, driven.clone());
         let parts = DriverParts {
             run,
@@ -270,6 +272,7 @@ impl Engine {
                 let _ = driven.failure.set(error);
             }
             shared.drivers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            drop(open);
         });
     }
 
@@ -279,6 +282,11 @@ impl Engine {
 
     fn driven(&self, run: RunId) -> Option<Driven> {
         self.drivers().get(&run).cloned()
+    }
+
+    /// Says whether runs are driven here.
+    pub fn has_runs(&self) -> bool {
+        !self.drivers().is_empty()
     }
 
     /// Returns a run that is followed from `after` on.
@@ -298,6 +306,7 @@ impl Engine {
             if summary.state.is_final() {
                 return Ok(summary);
             }
+            return Err(FollowError::Stopped("artel is closing".to_owned()));
         }
         let mut follow = self.follow(run, Revision(0));
         loop {
@@ -469,6 +478,9 @@ impl Follow {
         }
         match driven.failure.get() {
             Some(error) => Err(FollowError::Stopped(error.to_string())),
+            None if *self.engine.shared.is_closing.borrow() => {
+                Err(FollowError::Stopped("artel is closing".to_owned()))
+            }
             None => {
                 self.driven = None;
                 Ok(())

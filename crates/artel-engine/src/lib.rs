@@ -14,6 +14,7 @@ mod mortal;
 mod owner_lock;
 pub mod planner;
 pub mod process;
+mod remove;
 mod script_hands;
 mod shelf;
 #[cfg(test)]
@@ -28,5 +29,6 @@ pub use home::HomeError;
 #[cfg(debug_assertions)]
 pub use mortal::{Death, MortalStore};
 pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive, was_here};
+pub use remove::remove_folder;
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};
 pub use shelf::SkillShelf;

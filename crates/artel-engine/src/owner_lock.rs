@@ -48,16 +48,16 @@ impl OwnerLock {
         &self.id
     }
 
+    /// Tidies up after an owner that left nothing to be recovered. Otherwise the file stays: it is locked until the last
+    /// of its processes is gone, and then says that nobody is alive.
+    pub fn remove(self) {
+        // A file that stays behind does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
     /// Returns a descriptor that keeps the lock as long as it is open, in whichever process.
     pub fn guard(&self) -> io::Result<OwnedFd> {
         self.file.try_clone().map(OwnedFd::from)
-    }
-}
-
-impl Drop for OwnerLock {
-    fn drop(&mut self) {
-        // A file that stays behind is not locked, and so says that nobody is alive.
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -65,7 +65,9 @@ impl Drop for OwnerLock {
 pub fn is_alive(data: &Utf8Path, owner: &OwnerId) -> bool {
     match lock_file(data, owner).map(File::open) {
         Some(Ok(file)) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
-        Some(Err(_)) | None => false,
+        // Whoever cannot be asked may be alive.
+        Some(Err(error)) => error.kind() != io::ErrorKind::NotFound,
+        None => false,
     }
 }
 
@@ -101,28 +103,22 @@ mod tests {
         let lock = OwnerLock::take(data).unwrap();
         let (id, guard) = (lock.id().clone(), lock.guard().unwrap());
         assert!(is_alive(data, &id));
-        let kept = data.join("kept");
-        std::fs::copy(data.join(FOLDER).join(&id.0), &kept).unwrap();
+        // As if the process was killed, and its launcher was still about to end what runs.
         drop(lock);
-        assert!(!is_alive(data, &id), "its file is gone");
+        assert!(is_alive(data, &id) && was_here(data, &id));
         drop(guard);
-        assert!(!is_alive(data, &OwnerId("../owners".to_owned())));
-        assert!(!is_alive(data, &OwnerId(String::new())));
+        assert!(!is_alive(data, &id) && was_here(data, &id));
     }
 
     #[test]
-    fn the_lock_outlives_its_first_holder() {
+    fn who_tidied_up_is_not_alive_and_a_path_is_no_owner() {
         let folder = tempfile::tempdir().unwrap();
         let data = Utf8Path::from_path(folder.path()).unwrap();
         let lock = OwnerLock::take(data).unwrap();
-        let (id, guard) = (lock.id().clone(), lock.guard().unwrap());
-        // As if the process was killed: nothing is tidied up, only its descriptors are closed.
-        let path = lock.path.clone();
-        std::fs::hard_link(&path, data.join("link")).unwrap();
-        drop(lock);
-        std::fs::rename(data.join("link"), &path).unwrap();
-        assert!(is_alive(data, &id));
-        drop(guard);
-        assert!(!is_alive(data, &id));
+        let id = lock.id().clone();
+        lock.remove();
+        assert!(!is_alive(data, &id) && !was_here(data, &id));
+        assert!(!is_alive(data, &OwnerId("../owners".to_owned())));
+        assert!(!is_alive(data, &OwnerId(String::new())));
     }
 }

@@ -22,6 +22,7 @@ use crate::process::{
     self, AttemptEnd, AttemptHandle, AttemptRequest, EnvironmentFacts, EventSink, Launcher, Network,
     ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt, temporary_folder,
 };
+use crate::remove::remove_folder;
 use crate::shelf::SkillShelf;
 
 /// Violations of a schema that a message lists.
@@ -209,8 +210,7 @@ impl Shared {
             grace_ms: self.rules.grace_ms,
         };
         let mut end = run_attempt(&self.launcher, request, control, sink).await;
-        // What is left there was not declared as an asset, so nobody wants it.
-        let _ = std::fs::remove_dir_all(&prepared.run_folder);
+        clear_away(prepared.run_folder).await;
         let returns = found.script.returns_schema.as_ref().or(found.skill.interface.returns.as_ref());
         if let AttemptOutcome::Completed { output, patches, summary } = end.report.outcome {
             end.report.outcome = checked(output, patches, summary, returns);
@@ -226,13 +226,11 @@ impl Shared {
     ) -> Result<Prepared, String> {
         let home = shelf.home(found.entry).map_err(|error| error_text(&error))?;
         let program = script_file(&home, found.script)?;
-        let data_folder = home.join("data");
+        let data_folder = data_folder(&home)?;
         let run_folder = self.rules.work_folder.join(Uuid::new_v4().to_string());
         let temporary = temporary_folder(&run_folder);
-        for folder in [&temporary, &data_folder] {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| format!("cannot make the folder `{folder}`: {error}"))?;
-        }
+        std::fs::create_dir_all(&temporary)
+            .map_err(|error| format!("cannot make the folder `{temporary}`: {error}"))?;
         let facts = EnvironmentFacts {
             run: assignment.run,
             step: &assignment.step,
@@ -323,6 +321,37 @@ fn script_file(home: &Utf8Path, script: &Script) -> Result<Utf8PathBuf, String> 
         Ok(file)
     } else {
         Err(format!("the script `{written}` leads out of its skill's folder"))
+    }
+}
+
+/// Makes the folder in which a skill keeps what should last. The skill may have put a link there, which would let its
+/// scripts into any folder.
+fn data_folder(home: &Utf8Path) -> Result<Utf8PathBuf, String> {
+    let folder = home.join("data");
+    match std::fs::create_dir(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(format!("cannot make the folder `{folder}`: {error}"));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    match std::fs::symlink_metadata(&folder) {
+        Ok(found) if found.is_dir() => Ok(folder),
+        Ok(_) => Err(format!("`{folder}` is a link or a file: a skill's data is a folder of its own")),
+        Err(error) => Err(format!("cannot look at `{folder}`: {error}")),
+    }
+}
+
+/// Removes the folder of an attempt. What is left there was not declared as an asset, so nobody wants it.
+async fn clear_away(run_folder: Utf8PathBuf) {
+    // Most scripts leave nothing behind.
+    let is_removed = std::fs::remove_dir(temporary_folder(&run_folder)).is_ok()
+        && std::fs::remove_dir(&run_folder).is_ok();
+    if !is_removed {
+        let path = run_folder.clone();
+        let removed = tokio::task::spawn_blocking(move || remove_folder(&path)).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(folder = %run_folder, %error, "the folder of an attempt is left behind");
+        }
     }
 }
 

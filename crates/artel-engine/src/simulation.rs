@@ -300,7 +300,7 @@ impl World {
         let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone() });
         let active = Arc::default();
         let hands = Arc::new(RandomHands { dice: self.dice.clone(), active, begun: self.begun.clone() });
-        Engine::start(config, store, hands, Clock::tokio(Timestamp::from_millis(self.now)))
+        Engine::start(config, store, hands, Clock::starting_at(Timestamp::from_millis(self.now)))
     }
 
     async fn go_on(&self, engine: &Engine, submissions: &[Submission], is_stormy: bool) {

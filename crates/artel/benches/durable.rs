@@ -101,7 +101,7 @@ async fn steps_per_second(folder: &Utf8Path, name: &str, chains: usize, steps: u
         poll_ms: 200,
         closing_grace_ms: 0,
     };
-    let engine = Engine::start(config, store, Arc::new(NoHands), Clock::System);
+    let engine = Engine::start(config, store, Arc::new(NoHands), Clock::system());
     let submission = chain(steps);
     let start = Instant::now();
     let runs = (0..chains).map(|_| {

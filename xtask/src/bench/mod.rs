@@ -2,9 +2,13 @@
 //!
 //! It prints numbers, ratios and goals, and judges nothing: a busy machine must not fail a build.
 
+mod artel;
 mod data;
 mod measure;
+mod plan;
+mod plan_data;
 mod report;
 mod run;
+mod steps;
 
 pub(crate) use run::run;

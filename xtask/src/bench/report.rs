@@ -1,6 +1,8 @@
-//! The table that a benchmark prints.
+//! The table that a benchmark prints, and the numbers in what other benchmarks print.
 
 use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
 
 /// One thing that was measured, or why it could not be.
 pub(crate) struct Row {
@@ -48,6 +50,18 @@ pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
+/// Returns the numbers of the line that starts with `title`; there is at least one.
+pub(crate) fn numbers(output: &str, title: &str) -> Result<Vec<f64>> {
+    let line = output.lines().find_map(|line| line.strip_prefix(title));
+    let line = line.with_context(|| format!("the benchmark prints no line `{title}`"))?;
+    let number = |word: &str| word.parse().with_context(|| format!("`{word}` is no number"));
+    let numbers: Vec<f64> = line.split_whitespace().map(number).collect::<Result<_>>()?;
+    if numbers.is_empty() {
+        bail!("the benchmark prints no number after `{title}`");
+    }
+    Ok(numbers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +78,14 @@ mod tests {
              | list | 3.0 ms             | rg 2.0 ms     | 1.50  | <= 2 |\n\
              | find | not measured: gone |               |       |      |\n"
         );
+    }
+
+    #[test]
+    fn numbers_are_found_by_their_title() {
+        let output = "other 1 2\n1-4 words, Mixed, half   7 8\n1-4 words, Mixed   10   20.5 30\n";
+        assert_eq!(numbers(output, "1-4 words, Mixed ").unwrap(), [10.0, 20.5, 30.0]);
+        assert!(numbers(output, "missing").is_err());
+        assert!(numbers("title x\n", "title ").is_err());
+        assert!(numbers("title \n", "title ").is_err());
     }
 }

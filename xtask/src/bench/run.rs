@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
+use super::artel::Artel;
 use super::data::{SKILLS, SKILLS_PER_GROUP, Skills, make_skills};
 use super::measure::{best_time, best_times, output_of, peak_bytes};
-use super::report::{Row, milliseconds, table};
+use super::plan;
+use super::report::{Row, milliseconds, numbers, table};
+use super::steps;
 use crate::shell::{cargo, program_in, run as run_command, succeeds};
 use crate::tools::install_system_packages;
 
@@ -26,30 +29,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let mut rows = list(root, &artel, &skills)?;
     rows.push(validate(&artel, &skills)?);
     rows.extend(inside(root));
+    rows.extend(plan::rows(root, &artel.program, &folder));
+    rows.extend(steps::rows(root));
     rows.extend(start(&artel, &folder)?);
     println!("\n{}\n{}", table(&rows), growth(&artel, &skills)?);
     Ok(())
-}
-
-struct Artel {
-    program: PathBuf,
-    /// A folder for its own data, so that nothing of the user's is looked at.
-    data: PathBuf,
-}
-
-impl Artel {
-    fn command(&self, words: &[&str], skills: &[&Path]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(words).arg("--data").arg(&self.data);
-        for folder in skills {
-            command.arg("--skills").arg(folder);
-        }
-        command
-    }
-
-    fn list(&self, skills: &[&Path]) -> Command {
-        self.command(&["skill", "list"], skills)
-    }
 }
 
 /// A list of all skills reads every file: beside it stands a program that does nothing but read them.
@@ -98,7 +82,7 @@ fn inside(root: &Path) -> [Row; 2] {
     let packages = ["bench", "--package", "artel-catalog", "--package", "artel-model"];
     let benches = ["--bench", "search", "--bench", "order"];
     let output = output_of(cargo(root, &[packages.as_slice(), &benches].concat()));
-    let row = |work: &str, goal, title, show: fn(&[u64]) -> String| match &output {
+    let row = |work: &str, goal, title, show: fn(&[f64]) -> String| match &output {
         Ok(output) => match numbers(output, title) {
             Ok(numbers) => Row::new(work, show(&numbers), goal),
             Err(error) => Row::missing(work, &error, goal),
@@ -115,17 +99,8 @@ fn inside(root: &Path) -> [Row; 2] {
     ]
 }
 
-fn microseconds(numbers: &[u64], column: usize) -> String {
-    numbers.get(column).map_or_else(String::new, |number| milliseconds(Duration::from_micros(*number)))
-}
-
-/// Returns the numbers of the line that starts with `title`.
-fn numbers(output: &str, title: &str) -> Result<Vec<u64>> {
-    let line = output.lines().find_map(|line| line.strip_prefix(title));
-    let line = line.with_context(|| format!("the benchmark prints no line `{title}`"))?;
-    line.split_whitespace()
-        .map(|word| word.parse().with_context(|| format!("`{word}` is no number")))
-        .collect()
+fn microseconds(numbers: &[f64], column: usize) -> String {
+    numbers.get(column).map_or_else(String::new, |number| milliseconds(Duration::from_secs_f64(number / 1e6)))
 }
 
 fn start(artel: &Artel, folder: &Path) -> Result<[Row; 2]> {
@@ -151,17 +126,4 @@ fn growth(artel: &Artel, skills: &Skills) -> Result<String> {
         text.push_str(&format!("| {count:<6} | {:<8} | {each:<9} |\n", milliseconds(time)));
     }
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_found_by_their_title() {
-        let output = "other 1 2\n1-4 words, Mixed, half   7 8\n1-4 words, Mixed   10   20 30\n";
-        assert_eq!(numbers(output, "1-4 words, Mixed ").unwrap(), [10, 20, 30]);
-        assert!(numbers(output, "missing").is_err());
-        assert!(numbers("title x\n", "title ").is_err());
-    }
 }

@@ -87,7 +87,7 @@ const RULES: &[Rule] = &[
         message: "only the engine's process module starts or signals a process",
         banned: &[PROCESSES],
         within: "",
-        except: &["crates/artel-engine/src/process", "xtask/", MODEL],
+        except: &["bench/", "crates/artel-engine/src/process", "xtask/", MODEL],
         tests: Tests::Exempt,
     },
     Rule {

@@ -12,6 +12,9 @@ use super::options::{Keep, LoadOptions};
 use super::registry_file::{is_registry_file, load_registry_file};
 use crate::source::{DiskTree, FileTree, FolderEntry, FolderEntryKind, embedded_skills, read_folder};
 
+/// The folder of a skill in which its scripts keep what should last.
+const DATA_FOLDER: &str = "data";
+
 /// What a search below one folder gave.
 #[derive(Debug, Default)]
 pub struct Discovery {
@@ -242,6 +245,10 @@ fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner) -> Contents 
         } else if is_registry_file(&name) {
             contents.registry_files.push(path.join(name));
         }
+    }
+    if contents.is_skill {
+        // What a skill's scripts wrote is never a skill: they could plant one in the place of another.
+        contents.folders.retain(|name| name != DATA_FOLDER);
     }
     if contents.is_skill || owner == Owner::Skill {
         // What belongs to the skill is read with it; only skills inside it are still to be found.

@@ -93,6 +93,25 @@ pub enum RunEvent {
     Interrupted,
 }
 
+impl RunEvent {
+    /// Says whether anybody may write it, and not only who drives the run.
+    pub fn is_command(&self) -> bool {
+        match self {
+            Self::CancelRequested { .. }
+            | Self::PauseRequested { .. }
+            | Self::ResumeRequested { .. }
+            | Self::Approved { .. }
+            | Self::Rejected { .. } => true,
+            Self::Submitted(_)
+            | Self::Started { .. }
+            | Self::Emitted { .. }
+            | Self::Ended { .. }
+            | Self::TimeReached
+            | Self::Interrupted => false,
+        }
+    }
+}
+
 /// Who did something: a person's or a program's name.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]

@@ -74,6 +74,8 @@ pub struct Run {
     pub(super) is_paused: bool,
     /// Since when the run's clock stands still: while it is paused, or only somebody's yes is missing.
     pub(super) still_since: Option<Timestamp>,
+    /// When the driver was last seen at work; the time after that does not count if it turns out to be dead.
+    pub(super) seen_at: Timestamp,
     pub(super) created_at: Timestamp,
     pub(super) completed_at: Option<Timestamp>,
     /// Patches of everything before the cursor in the order, merged.
@@ -112,6 +114,7 @@ impl Run {
             halt: None,
             is_paused: false,
             still_since: None,
+            seen_at: at,
             created_at: at,
             completed_at: None,
             merged: submission.state.clone(),
@@ -147,6 +150,12 @@ impl Run {
             return actions;
         }
         let at = event.at;
+        if let RunEvent::Interrupted = event.event {
+            self.leave_out_absence(at);
+        }
+        if !event.event.is_command() {
+            self.seen_at = at;
+        }
         match &event.event {
             RunEvent::Submitted(_) | RunEvent::Emitted { .. } => {}
             RunEvent::Started { step, attempt, execution } => {
@@ -305,7 +314,7 @@ impl Run {
         at: Timestamp,
     ) {
         let is_own_fault = cause == StopCause::Timeout;
-        if is_own_fault && self.halt.is_none() && self.try_again(step, attempt, at, Within::Deadline) {
+        if is_own_fault && self.halt.is_none() && self.try_again(step, attempt, at) {
             return;
         }
         if is_own_fault {
@@ -317,18 +326,21 @@ impl Run {
     }
 
     fn fail(&mut self, step: StepIndex, attempt: u32, error: &StepError, retry: Retry, at: Timestamp) {
-        if retry == Retry::Useful && self.try_again(step, attempt, at, Within::AnyTime) {
+        if retry == Retry::Useful && self.try_again(step, attempt, at) {
             return;
         }
         let settled = Settled::Failed(error.clone());
-        self.count_outcome(step, &settled);
+        // Where another try of the same is pointless and the script broke no rule, the caller asked for something wrong.
+        if retry == Retry::Useful || error.kind == ErrorKind::ProtocolViolation {
+            self.count_outcome(step, &settled);
+        }
         if !self.fall_back(step, attempt) {
             self.settle(step, settled);
         }
     }
 
-    /// Lets a step have its next attempt if it has one left.
-    fn try_again(&mut self, step: StepIndex, attempt: u32, at: Timestamp, within: Within) -> bool {
+    /// Lets a step have its next attempt if it has one left, and there is time for it.
+    fn try_again(&mut self, step: StepIndex, attempt: u32, at: Timestamp) -> bool {
         let rule = self.plan().steps()[step].retry;
         let current = &mut self.steps[step];
         let retries_max = if current.target == Target::Own { rule.max_retries } else { 0 };
@@ -336,7 +348,7 @@ impl Run {
             return false;
         }
         let due = at + backoff_ms(rule.backoff_ms, current.retries + 1);
-        if within == Within::Deadline && due >= self.deadline {
+        if due >= self.deadline {
             return false;
         }
         current.retries += 1;
@@ -411,7 +423,14 @@ impl Run {
                 StepState::Waiting { .. }
                 | StepState::AwaitingApproval
                 | StepState::Ready { .. }
-                | StepState::BackingOff { .. } => self.settle(step, halt.before_start()),
+                | StepState::BackingOff { .. } => {
+                    let settled = match self.steps[step].attempts.last().and_then(|last| last.error.as_ref())
+                    {
+                        Some(error) => halt.between_attempts(error),
+                        None => halt.before_start(),
+                    };
+                    self.settle(step, settled);
+                }
             }
         }
     }
@@ -467,7 +486,7 @@ impl Run {
                 self.settle(step, settled);
             } else if self.is_repeatable(step) && attempt < ATTEMPTS_MAX {
                 self.make_ready(step, attempt + 1);
-            } else if !self.try_again(step, attempt, at, Within::AnyTime) {
+            } else if !self.try_again(step, attempt, at) {
                 self.settle(step, Settled::Failed(error));
             }
         }
@@ -511,9 +530,17 @@ impl Run {
             (None, true) => self.still_since = Some(at),
             (Some(since), false) => {
                 self.still_since = None;
+                self.seen_at = at;
                 self.move_clock(at.millis_since(since));
             }
             (None, false) | (Some(_), true) => {}
+        }
+    }
+
+    /// Nobody drove the run since the driver was last seen, so that time is given back.
+    fn leave_out_absence(&mut self, at: Timestamp) {
+        if self.still_since.is_none() {
+            self.move_clock(at.millis_since(self.seen_at));
         }
     }
 
@@ -549,15 +576,6 @@ impl Run {
     pub fn plan(&self) -> &Plan {
         &self.submission.plan
     }
-}
-
-/// When a retry is allowed.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Within {
-    /// Whenever it is due.
-    AnyTime,
-    /// Only before the run's time is up.
-    Deadline,
 }
 
 /// Returns how long to wait before a retry, from 1: twice as long each time.

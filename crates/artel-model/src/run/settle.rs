@@ -141,11 +141,13 @@ impl Run {
             Settled::Completed { .. } => RunOutcome::Success,
             Settled::TimedOut(_) => RunOutcome::Transient,
             Settled::Failed(error) => match error.kind {
-                ErrorKind::ToolExecutionFailed | ErrorKind::ProtocolViolation | ErrorKind::SpawnFailed => {
-                    RunOutcome::Failure
-                }
+                ErrorKind::ToolExecutionFailed | ErrorKind::ProtocolViolation => RunOutcome::Failure,
                 ErrorKind::Timeout => RunOutcome::Transient,
-                ErrorKind::DependencyFailed | ErrorKind::Cancelled | ErrorKind::PolicyDenied => return,
+                // What could not be started says as much about the machine as about the skill.
+                ErrorKind::SpawnFailed
+                | ErrorKind::DependencyFailed
+                | ErrorKind::Cancelled
+                | ErrorKind::PolicyDenied => return,
             },
             Settled::Cancelled(_) | Settled::Skipped(_) => return,
         };

@@ -196,6 +196,20 @@ impl StopCause {
 }
 
 impl Halt {
+    /// Returns how a step ends that had failed and waited for its next attempt when the run was halted.
+    pub(super) fn between_attempts(self, error: &StepError) -> Settled {
+        match self {
+            Self::Cancelled => Settled::Cancelled(StepError::new(
+                ErrorKind::Cancelled,
+                format!("the run was cancelled before the next attempt; the last one: {error}"),
+            )),
+            Self::DeadlinePassed => Settled::TimedOut(StepError::new(
+                ErrorKind::Timeout,
+                format!("the deadline of the run passed before the next attempt; the last one: {error}"),
+            )),
+        }
+    }
+
     /// Returns how a step ends that had not started when the run was halted.
     pub(super) fn before_start(self) -> Settled {
         match self {

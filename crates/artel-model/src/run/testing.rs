@@ -131,6 +131,12 @@ pub(super) fn failed(step: StepIndex, attempt: u32, kind: ErrorKind) -> RunEvent
     }
 }
 
+/// An attempt that was refused before anything was started.
+pub(super) fn refused(step: StepIndex, attempt: u32) -> RunEvent {
+    let error = StepError::new(ErrorKind::ToolExecutionFailed, "the input does not fit");
+    RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry: Retry::Useless }) }
+}
+
 pub(super) fn somebody() -> Origin {
     Origin("somebody".to_owned())
 }

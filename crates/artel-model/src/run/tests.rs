@@ -297,3 +297,52 @@ fn records_and_outcomes_are_told_once() {
     assert_eq!(effects.outcomes.len(), 1);
     assert_eq!(story.run.take_effects("node-1"), super::RunEffects::default());
 }
+
+#[test]
+fn the_time_while_nobody_drove_the_run_does_not_count() {
+    let mut story = check("a *; b <- a", Parallel, "go +500", "running: a running, b pending");
+    story.now += 3_600_000;
+    story.tell("crash");
+    assert_eq!(story.run.next_wake().unwrap().as_millis(), 3_610_000, "the rest of the run's time is left");
+    for word in ["go", "a.", "go", "b."] {
+        story.tell(word);
+    }
+    assert_eq!(story.shown(), "succeeded: a completed, b completed");
+}
+
+#[test]
+fn neither_does_the_time_between_a_yes_and_its_recovery() {
+    let mut story = check("a ^*", Parallel, "go", "awaiting_approval: a awaiting");
+    story.now += 3_600_000;
+    story.tell("a^");
+    story.now += 3_600_000;
+    story.tell("crash");
+    story.tell("go");
+    assert_eq!(story.run.next_wake().unwrap().as_millis(), 7_201_000, "the attempt has all its time");
+}
+
+#[test]
+fn a_retry_that_would_come_too_late_is_not_waited_for() {
+    let story = check("a +", Parallel, "go +950 ax +8950 go +50 ax", "failed: a failed");
+    let StepView::Settled(settled) = story.run.step(0) else { panic!("a is settled") };
+    assert_eq!(settled.error().unwrap().message, "it broke");
+}
+
+#[test]
+fn a_step_that_was_tried_is_not_said_never_to_have_started() {
+    let story = check("a +", Parallel, "go ax cancel", "cancelled: a cancelled");
+    let StepView::Settled(settled) = story.run.step(0) else { panic!("a is settled") };
+    let expected = "the run was cancelled before the next attempt; the last one: it broke";
+    assert_eq!(settled.error().unwrap().message, expected);
+}
+
+#[test]
+fn what_the_caller_did_wrong_does_not_count_against_a_skill() {
+    let mut story = Story::new("a +", Parallel, 1);
+    story.tell("go");
+    story.happen(super::testing::refused(0, 1));
+    assert_eq!(story.shown(), "failed: a failed");
+    assert_eq!(story.run.take_effects("node").outcomes, []);
+    let mut story = check("a", Parallel, "go av", "failed: a failed");
+    assert_eq!(story.run.take_effects("node").outcomes.len(), 1);
+}

@@ -49,12 +49,12 @@ pub(crate) async fn carry_out(
             let follow = Follower { context, engine: &workshop.engine, store: &workshop.store };
             let take = |logged: Option<&LoggedEvent>| match logged {
                 Some(logged) => watching.note(run, &logged.event),
-                None => watching.draw(Clock::System.now()),
+                None => watching.draw(Clock::system().now()),
             };
             follow.to_its_end(run, take, interrupts).await?
         }
     };
-    watching.end(Clock::System.now());
+    watching.end(Clock::system().now());
     keep_as_configured(context, &workshop.store).await?;
     let (run, result) = story.result(&failed_for_good(&workshop.store).await?)?;
     Ok(Carried { run, result })
@@ -93,7 +93,7 @@ async fn drive_to_its_end(
                     take(&mut story, watching, run, event);
                 }
             }
-            _ = frames.tick(), if watching.is_drawn() => watching.draw(Clock::System.now()),
+            _ = frames.tick(), if watching.is_drawn() => watching.draw(Clock::system().now()),
             () = interrupts.next() => cancel_or_leave(context, workshop, run, watching).await?,
         }
     }
@@ -139,7 +139,7 @@ fn stopped(run: RunId, error: &FollowError) -> Failure {
 /// Removes what ended too long ago, when the configuration says so.
 async fn keep_as_configured(context: Context<'_>, store: &Store) -> Result<(), Failure> {
     let Some(days) = context.config.retention_days.value else { return Ok(()) };
-    let before = Clock::System.now() - u64::from(days) * DAY_MS;
+    let before = Clock::system().now() - u64::from(days) * DAY_MS;
     store.runs.prune(before).await.map_err(|error| store_failed(&error))?;
     Ok(())
 }

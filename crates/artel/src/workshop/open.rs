@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, OwnerLock, ScriptHands, ScriptRules,
-    SkillShelf, gone, is_alive, was_here,
+    SkillShelf, gone, is_alive, remove_folder, was_here,
 };
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::shelf::{Shelf, absolute};
 use super::store::{Store, make_private};
 use crate::command::Context;
-use crate::config::{Config, Environment};
+use crate::config::{Config, Environment, StoreChoice};
 use crate::failure::{Failure, chain};
 
 /// How often to look for what other processes wrote, in milliseconds.
@@ -36,8 +36,10 @@ pub(crate) struct Workshop {
     _shelf: watch::Sender<Arc<SkillShelf>>,
     work: Utf8PathBuf,
     data: Utf8PathBuf,
+    /// Whether others may use the same store with a data folder of their own.
+    is_shared: bool,
     // Dropped last: as long as it is there, nobody else takes our runs.
-    _lock: OwnerLock,
+    lock: OwnerLock,
 }
 
 impl Workshop {
@@ -58,6 +60,10 @@ impl Workshop {
             Some(store) => store,
             None => Store::open(config).await?,
         };
+        let is_shared = match &config.store.value {
+            StoreChoice::File(path) => absolute(path)?.parent() != Some(data.as_path()),
+            StoreChoice::Postgres(_) => true,
+        };
         let work = make_work_folder(&data, lock.id())?;
         let launcher = launcher.await.expect("starting a launcher does not panic");
         let launcher = launcher.map_err(|error| Failure::unavailable(&error))?;
@@ -73,8 +79,18 @@ impl Workshop {
         #[cfg(not(debug_assertions))]
         let runs = store.runs.clone();
         let engine =
-            Engine::start(engine_config(config, lock.id().clone()), runs, Arc::new(hands), Clock::System);
-        Ok(Self { engine, store, skills: shelf.skills, launcher, _shelf: sender, work, data, _lock: lock })
+            Engine::start(engine_config(config, lock.id().clone()), runs, Arc::new(hands), Clock::system());
+        Ok(Self {
+            engine,
+            store,
+            skills: shelf.skills,
+            launcher,
+            _shelf: sender,
+            work,
+            data,
+            is_shared,
+            lock,
+        })
     }
 
     /// Says whether somebody alive drives the runs of an owner.
@@ -82,14 +98,17 @@ impl Workshop {
     /// A database that several machines share may hold runs of owners who never were here; nobody here can say that
     /// they are dead.
     pub(crate) fn is_alive(&self, owner: &OwnerId) -> bool {
-        is_alive(&self.data, owner) || (self.store.file.is_none() && !was_here(&self.data, owner))
+        is_alive(&self.data, owner) || (self.is_shared && !was_here(&self.data, owner))
     }
 
     /// Tidies up. What still runs is ended, and can be recovered.
     pub(crate) async fn close(self) {
         self.engine.close().await;
         // What is left there is removed by whoever comes next.
-        let _ = std::fs::remove_dir_all(&self.work);
+        let _ = remove_folder(&self.work);
+        if !self.engine.has_runs() {
+            self.lock.remove();
+        }
     }
 }
 
@@ -98,7 +117,7 @@ fn make_work_folder(data: &Utf8Path, owner: &OwnerId) -> Result<Utf8PathBuf, Fai
     let all = data.join(WORK);
     for left in gone(data, &all) {
         // It may be removed by somebody else at the same time.
-        let _ = std::fs::remove_dir_all(left);
+        let _ = remove_folder(&left);
     }
     let own = all.join(&owner.0);
     make_private(&own)?;

@@ -30,7 +30,7 @@ impl Teller {
         let store = Store::open_existing(context.config).await?;
         let store = store.ok_or_else(|| no_store(context))?;
         let config = engine_config(context.config, OwnerId(String::new()));
-        let engine = Engine::start(config, store.runs.clone(), Arc::new(NoHands), Clock::System);
+        let engine = Engine::start(config, store.runs.clone(), Arc::new(NoHands), Clock::system());
         Ok(Self { engine, store })
     }
 }

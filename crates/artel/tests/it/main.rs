@@ -6,6 +6,7 @@ mod builtin;
 mod commands;
 mod docs;
 mod examples;
+mod hostile_runs;
 mod mistakes;
 mod plans;
 mod policy;

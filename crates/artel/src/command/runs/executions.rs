@@ -13,7 +13,7 @@ use crate::output::{Table, Tone, ago, span};
 use crate::workshop::{Store, find_run, wait_for};
 
 pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<(), Failure> {
-    let now = Clock::System.now();
+    let now = Clock::system().now();
     let page = wait_for(async {
         let Some(store) = Store::open_existing(context.config).await? else {
             return Ok(Page { items: Vec::new(), next: None });

@@ -12,7 +12,7 @@ use crate::output::{Table, Tone, ago, span};
 use crate::workshop::{Store, is_driven, wait_for};
 
 pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failure> {
-    let now = Clock::System.now();
+    let now = Clock::system().now();
     let filter = RunFilter {
         states: args.state.iter().map(|choice| choice.0).collect(),
         created_from: args.since.map(|moment| moment.before(now)),

@@ -18,7 +18,7 @@ pub(crate) fn prune(context: Context<'_>, args: &PruneArgs) -> Result<(), Failur
             "`--before 30d` removes what ended more than 30 days ago; so does `retention_days` in artel.toml",
         ));
     };
-    let before = before.before(Clock::System.now());
+    let before = before.before(Clock::system().now());
     let removed = wait_for(async {
         match Store::open_existing(context.config).await? {
             Some(store) => store.runs.prune(before).await.map_err(|error| Failure::unavailable(&error)),

@@ -15,7 +15,7 @@ pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failur
         StatsChoice::Skill => (StatsBy::Skill, "skill"),
         StatsChoice::Agent => (StatsBy::Agent, "agent"),
     };
-    let since = args.since.map(|moment| moment.before(Clock::System.now()));
+    let since = args.since.map(|moment| moment.before(Clock::system().now()));
     let filter = StatsFilter { by, started_from: since, started_before: None };
     let counted = wait_for(async {
         match Store::open_existing(context.config).await? {

@@ -22,10 +22,10 @@ pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure>
         let take = |logged: Option<&LoggedEvent>| match logged {
             Some(logged) if output.json => output.line(&line(logged)),
             Some(logged) => watching.note(run, &logged.event),
-            None => watching.draw(Clock::System.now()),
+            None => watching.draw(Clock::system().now()),
         };
         let story = follower.to_its_end(run, take, interrupts).await?;
-        watching.end(Clock::System.now());
+        watching.end(Clock::system().now());
         let (_, result) = story.result(&failed_for_good(&teller.store).await?)?;
         output.verdict(&result);
         if result.success { Ok(()) } else { Err(Failure::reported()) }
