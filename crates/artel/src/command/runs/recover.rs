@@ -17,9 +17,9 @@ use crate::workshop::{Interrupts, Shelf, Store, Workshop, wait_for};
 const LOOK_MS: u64 = 200;
 
 pub(crate) fn recover(context: Context<'_>) -> Result<(), Failure> {
-    let summaries = wait_for(async {
+    let (summaries, is_interrupted) = wait_for(async {
         if Store::open_existing(context.config).await?.is_none() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
         let shelf = Shelf::open(context, Keep::Descriptions).await?;
         let workshop = Workshop::open(context, shelf).await?;
@@ -30,19 +30,24 @@ pub(crate) fn recover(context: Context<'_>) -> Result<(), Failure> {
         for run in &runs {
             context.output.talk(&format!("going on with run {run}"));
         }
-        let mut summaries = Vec::new();
+        let (mut summaries, mut is_interrupted) = (Vec::new(), false);
         for run in runs {
             tokio::select! {
                 summary = end_of(&workshop, run) => summaries.push(summary?),
                 () = interrupts.next() => {
-                    context.output.talk("stopping; `artel run recover` goes on where this ends");
+                    context.output.talk("stopping");
+                    is_interrupted = true;
                     break;
                 }
             }
         }
         workshop.close().await;
-        Ok(summaries)
+        Ok((summaries, is_interrupted))
     })?;
+    if is_interrupted {
+        let message = "stopped before the runs that were left over had ended";
+        return Err(Failure::failed(message).hint("`artel run recover` goes on where this ended"));
+    }
     print(context, &summaries)
 }
 
