@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod graph;
 pub mod health;
 pub mod id;
+mod json;
 pub mod limit;
 pub mod merge;
 pub mod name;

@@ -42,7 +42,8 @@ fn merge_objects(target: &mut Map<String, Value>, patch: Map<String, Value>) {
     }
 }
 
-fn is_deeper_than(value: &Value, levels: usize) -> bool {
+/// Says whether objects and lists are nested in more than so many levels.
+pub(crate) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     match value {
         Value::Object(object) => {
             levels == 0 || object.values().any(|value| is_deeper_than(value, levels - 1))

@@ -1,15 +1,14 @@
 //! JSON as text: by the letter, bounded in bytes and depth, and without keys that stand twice. Knows nothing of what a plan says.
 
-use std::fmt;
 use std::io;
 
 use serde::Serialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
 
 use super::problem::{PlanProblem, PlanProblemCode, Problems};
+use crate::json::read_value;
 use crate::limit::{MERGE_DEPTH_MAX, PLAN_BYTES_MAX};
-use crate::schema::push_pointer;
+use crate::merge::is_deeper_than;
 
 /// Reads a text. Of a key that stands twice the last counts, and it is a problem.
 pub(super) fn parse_json(text: &str, problems: &mut Problems) -> Option<Value> {
@@ -19,8 +18,12 @@ pub(super) fn parse_json(text: &str, problems: &mut Problems) -> Option<Value> {
         return None;
     }
     let mut deserializer = serde_json::Deserializer::from_str(text.trim_start_matches('\u{feff}'));
-    let mut reading = Reading { pointer: String::new(), problems };
-    let value = Part(&mut reading).deserialize(&mut deserializer).and_then(|value| {
+    let mut on_twice = |pointer: &str, key: &str| {
+        let message = format!("`{key}` stands here twice");
+        problems.push(PlanProblem::new(pointer, PlanProblemCode::DuplicateKey, message));
+        Ok(())
+    };
+    let value = read_value(&mut deserializer, &mut on_twice).and_then(|value| {
         deserializer.end()?;
         Ok(value)
     });
@@ -42,99 +45,7 @@ pub(super) fn parse_json(text: &str, problems: &mut Problems) -> Option<Value> {
 
 /// Says whether values are nested too deeply for the rest to follow them.
 pub(super) fn is_too_deep(value: &Value) -> bool {
-    depth_exceeds(value, MERGE_DEPTH_MAX)
-}
-
-fn depth_exceeds(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| depth_exceeds(item, levels - 1)),
-        Value::Object(object) => levels == 0 || object.values().any(|item| depth_exceeds(item, levels - 1)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
-
-struct Reading<'a> {
-    pointer: String,
-    problems: &'a mut Problems,
-}
-
-/// One value of the document.
-struct Part<'a, 'b>(&'a mut Reading<'b>);
-
-impl<'de> DeserializeSeed<'de> for Part<'_, '_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Part<'_, '_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let length = self.0.pointer.len();
-        let mut items = Vec::new();
-        push_pointer(&mut self.0.pointer, "0");
-        while let Some(item) = access.next_element_seed(Part(self.0))? {
-            items.push(item);
-            self.0.pointer.truncate(length);
-            push_pointer(&mut self.0.pointer, &items.len().to_string());
-        }
-        self.0.pointer.truncate(length);
-        Ok(Value::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let length = self.0.pointer.len();
-        let mut object = Map::new();
-        while let Some(key) = access.next_key::<String>()? {
-            push_pointer(&mut self.0.pointer, &key);
-            if object.contains_key(&key) {
-                let message = format!("`{key}` stands here twice");
-                self.0.problems.push(PlanProblem::new(
-                    self.0.pointer.clone(),
-                    PlanProblemCode::DuplicateKey,
-                    message,
-                ));
-            }
-            object.insert(key, access.next_value_seed(Part(self.0))?);
-            self.0.pointer.truncate(length);
-        }
-        Ok(Value::Object(object))
-    }
+    is_deeper_than(value, MERGE_DEPTH_MAX)
 }
 
 /// Returns how many bytes a value has when it is written as JSON, unless they are more than `bytes_max`.

@@ -3,7 +3,6 @@
 
 mod collector;
 mod event;
-mod json;
 mod lines;
 mod media_type;
 mod outcome;

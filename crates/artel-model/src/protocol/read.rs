@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::event::{LogLevel, ProtocolVersion, ToolEvent};
-use super::json::Unambiguous;
 use super::media_type::is_media_type;
 use super::violation::{ViolationKind, quote};
+use crate::json::read_value;
 
 /// Reads a line that is not blank.
 pub(super) fn read_event(line: &[u8]) -> Result<ToolEvent, ViolationKind> {
@@ -36,9 +36,15 @@ fn object(line: &[u8]) -> Result<Map<String, Value>, ViolationKind> {
     if text.starts_with('\u{feff}') {
         return Err(ViolationKind::ByteOrderMark);
     }
-    match serde_json::from_str(text) {
-        Ok(Unambiguous(Value::Object(object))) => Ok(object),
-        Ok(Unambiguous(other)) => Err(ViolationKind::NotAnObject { found: noun(&other) }),
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut refuse = |_: &str, key: &str| Err(format!("the key {key:?} stands twice in one object"));
+    let read = read_value(&mut deserializer, &mut refuse).and_then(|value| {
+        deserializer.end()?;
+        Ok(value)
+    });
+    match read {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => Err(ViolationKind::NotAnObject { found: noun(&other) }),
         Err(error) => Err(not_json(&error)),
     }
 }
