@@ -38,6 +38,17 @@ pub(crate) struct Surroundings {
     pub(crate) new_execution_id: fn() -> ExecutionId,
 }
 
+/// How far the end of an engine has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Closing {
+    /// It goes on.
+    Open,
+    /// Nothing starts any more; what runs may end by itself.
+    NoNewSteps,
+    /// What runs is ended.
+    EndSteps,
+}
+
 /// How far a run has come, for who waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
@@ -92,7 +103,7 @@ pub(crate) struct Driver {
     /// Somebody may have written a command.
     look: Arc<Notify>,
     /// The engine shuts down: nothing starts any more.
-    is_closing: watch::Receiver<bool>,
+    closing: watch::Receiver<Closing>,
     progress: watch::Sender<Progress>,
     waiting_for_slot: Option<SlotFuture>,
     spare_slot: Option<OwnedSemaphorePermit>,
@@ -104,7 +115,7 @@ pub(crate) struct DriverParts {
     pub(crate) revision: Revision,
     pub(crate) fence: Fence,
     pub(crate) look: Arc<Notify>,
-    pub(crate) is_closing: watch::Receiver<bool>,
+    pub(crate) closing: watch::Receiver<Closing>,
     pub(crate) progress: watch::Sender<Progress>,
 }
 
@@ -121,7 +132,7 @@ impl Driver {
             notes,
             notes_sender,
             look: parts.look,
-            is_closing: parts.is_closing,
+            closing: parts.closing,
             progress: parts.progress,
             waiting_for_slot: None,
             spare_slot: None,
@@ -132,7 +143,11 @@ impl Driver {
     pub(crate) async fn drive(mut self, first: Vec<RunEvent>) -> Result<(), DriveError> {
         self.turn(first).await?;
         while self.run.completed_at().is_none() {
-            if *self.is_closing.borrow() && self.running.is_empty() {
+            let closing = *self.closing.borrow();
+            if closing == Closing::EndSteps {
+                self.end_steps().await;
+            }
+            if closing != Closing::Open && self.running.is_empty() {
                 return Ok(());
             }
             let facts = self.next_facts().await?;
@@ -142,6 +157,18 @@ impl Driver {
         tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
         self.tell_progress();
         Ok(())
+    }
+
+    /// Asks what runs to end and waits for it. What comes of it is not written: as far as the log goes, the steps were
+    /// interrupted, and whoever recovers the run decides about them.
+    async fn end_steps(&mut self) {
+        for running in self.running.values() {
+            running.control.signal(StepSignal::Terminate);
+        }
+        while !self.running.is_empty() {
+            let Some(note) = self.notes.recv().await else { return };
+            drop(self.facts_of(note));
+        }
     }
 
     /// Waits until something happened. The only place that waits for anything but the store.
@@ -163,7 +190,7 @@ impl Driver {
                 self.spare_slot = Some(slot);
             }
             () = self.surroundings.clock.wait_until(self.run.next_wake()) => return Ok(vec![RunEvent::TimeReached]),
-            _ = self.is_closing.changed() => {}
+            _ = self.closing.changed() => {}
         }
         Ok(notes.into_iter().flat_map(|note| self.facts_of(note)).collect())
     }
@@ -213,8 +240,8 @@ impl Driver {
                 }
                 // What was decided is not what was written: begin again from the log, with what really happened.
                 Err(AppendError::Conflict { .. }) => {
-                    self.reload(std::mem::take(&mut batch.slots)).await?;
-                    facts = batch.into_facts();
+                    let written = self.reload(std::mem::take(&mut batch.slots)).await?;
+                    facts = batch.into_facts(&written);
                 }
                 Err(AppendError::Store(error)) => return Err(DriveError::Store(error)),
                 Err(AppendError::Fenced | AppendError::Unknown) => return Err(DriveError::TakenOver),
@@ -228,7 +255,7 @@ impl Driver {
     }
 
     fn start_what_may(&mut self, batch: &mut Batch) {
-        if *self.is_closing.borrow() {
+        if *self.closing.borrow() != Closing::Open {
             return;
         }
         while let Some((step, attempt)) = self.run.next_startable() {
@@ -248,7 +275,7 @@ impl Driver {
 
     /// A run waits for one slot at a time, so that runs get slots in turn, whatever their size.
     fn want_slot(&mut self) {
-        let wants = self.run.next_startable().is_some() && !*self.is_closing.borrow();
+        let wants = self.run.next_startable().is_some() && *self.closing.borrow() == Closing::Open;
         if wants && self.waiting_for_slot.is_none() && self.spare_slot.is_none() {
             let slots = self.surroundings.slots.clone();
             let acquire = async move { slots.acquire_owned().await.expect("the slots are never closed") };
@@ -349,7 +376,10 @@ impl Driver {
 
     /// Takes the state from the log. What somebody else wrote there has been kept by them, and is acted on here: it may
     /// be this driver's own write whose answer got lost, which needs the slots it was decided with.
-    async fn reload(&mut self, slots: HashMap<StepIndex, OwnedSemaphorePermit>) -> Result<(), DriveError> {
+    async fn reload(
+        &mut self,
+        slots: HashMap<StepIndex, OwnedSemaphorePermit>,
+    ) -> Result<Vec<StampedEvent>, DriveError> {
         let known = self.revision;
         let replayed =
             replay(&*self.surroundings.store, self.run.id(), known).await?.ok_or(DriveError::Log)?;
@@ -364,7 +394,7 @@ impl Driver {
         self.written = self.run.summary();
         self.perform(Batch { actions, slots, ..Batch::default() });
         self.tell_progress();
-        Ok(())
+        Ok(foreign)
     }
 
     fn tell_progress(&self) {
@@ -373,9 +403,11 @@ impl Driver {
 }
 
 impl Batch {
-    /// Returns what happened; what was decided is left out.
-    fn into_facts(self) -> Vec<StampedEvent> {
-        let is_fact = |event: &StampedEvent| !matches!(event.event, RunEvent::Started { .. });
+    /// Returns what happened and is not written yet; what was decided is left out.
+    fn into_facts(self, written: &[StampedEvent]) -> Vec<StampedEvent> {
+        let is_fact = |event: &StampedEvent| {
+            !matches!(event.event, RunEvent::Started { .. }) && !written.contains(event)
+        };
         self.events.into_iter().filter(is_fact).collect()
     }
 }

@@ -15,13 +15,16 @@ use tokio::sync::{Notify, Semaphore, watch};
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::driver::{DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
+use crate::driver::{Closing, DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
 use crate::hands::Hands;
 
 /// Events that are read at once by who follows a run.
 const FOLLOW_PAGE: usize = 500;
 /// Runs that are looked at together.
 const RUNS_PAGE: usize = 200;
+
+/// How long killed processes may take to be gone.
+const KILL_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -50,7 +53,7 @@ struct Shared {
     config: EngineConfig,
     surroundings: Surroundings,
     drivers: Mutex<HashMap<RunId, Driven>>,
-    is_closing: watch::Sender<bool>,
+    closing: watch::Sender<Closing>,
     runs: Arc<Semaphore>,
 }
 
@@ -174,7 +177,7 @@ impl Engine {
             config,
             surroundings,
             drivers: Mutex::default(),
-            is_closing: watch::Sender::new(false),
+            closing: watch::Sender::new(Closing::Open),
         });
         tokio::spawn(look_around(Arc::downgrade(&shared)));
         Self { shared }
@@ -260,7 +263,7 @@ impl Engine {
             revision,
             fence,
             look: driven.look,
-            is_closing: self.shared.is_closing.subscribe(),
+            closing: self.shared.closing.subscribe(),
             progress,
         };
         let driver = Driver::new(self.shared.surroundings.clone(), parts);
@@ -358,18 +361,25 @@ impl Engine {
         Ok(row.summary)
     }
 
-    /// Lets what runs come to its end for a while, starts nothing more, and leaves the rest to be recovered.
+    /// Lets what runs come to its end for a while, then ends it; starts nothing more, and leaves the rest to be recovered.
     pub async fn close(&self) {
-        self.shared.is_closing.send_replace(true);
         let grace = Duration::from_millis(self.shared.config.closing_grace_ms);
-        let all_idle = async {
-            let drivers: Vec<Driven> = self.drivers().values().cloned().collect();
-            for mut driven in drivers {
-                // It ends when the driver is gone.
-                while driven.progress.changed().await.is_ok() {}
+        for closing in [Closing::NoNewSteps, Closing::EndSteps] {
+            self.shared.closing.send_replace(closing);
+            // Scripts that do not end when they are asked to are killed after as long a grace by who runs them.
+            let patience = if closing == Closing::EndSteps { grace + KILL_PATIENCE } else { grace };
+            if tokio::time::timeout(patience, self.drivers_gone()).await.is_ok() {
+                return;
             }
-        };
-        let _ = tokio::time::timeout(grace, all_idle).await;
+        }
+    }
+
+    async fn drivers_gone(&self) {
+        let drivers: Vec<Driven> = self.drivers().values().cloned().collect();
+        for mut driven in drivers {
+            // It ends when the driver is gone.
+            while driven.progress.changed().await.is_ok() {}
+        }
     }
 }
 
@@ -478,7 +488,7 @@ impl Follow {
         }
         match driven.failure.get() {
             Some(error) => Err(FollowError::Stopped(error.to_string())),
-            None if *self.engine.shared.is_closing.borrow() => {
+            None if *self.engine.shared.closing.borrow() != Closing::Open => {
                 Err(FollowError::Stopped("artel is closing".to_owned()))
             }
             None => {

@@ -250,7 +250,8 @@ impl Shared {
             sandbox: self.sandbox(found.skill, &home, &run_folder, &data_folder),
             limits: self.rules.limits,
         };
-        let writable = vec![run_folder.clone(), data_folder];
+        let shared = granted_folders(&found.skill.sandbox.write, &self.rules.grants.write);
+        let writable = [run_folder.clone(), data_folder].into_iter().chain(shared).collect();
         let origin = AssetOrigin { run_folder: run_folder.clone(), writable };
         Ok(Prepared { spawn, origin, config: self.config(found.entry)?, run_folder })
     }

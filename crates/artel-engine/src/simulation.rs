@@ -409,6 +409,32 @@ fn sketches() -> impl Strategy<Value = Vec<(Sketch, bool)>> {
     prop::collection::vec((prop::collection::vec(step, 0..7), any::<bool>()), 1..4)
 }
 
+#[test]
+fn a_closed_engine_has_ended_what_ran_and_left_the_run_to_be_recovered() {
+    let submissions = [submission(&vec![('a', 0, 0), ('b', 0, 1)], true)];
+    // A seed with which the first step takes longer than the engine waits.
+    let mut world = World::new(3);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let engine = world.engine();
+        let run = engine.submit(submissions[0].clone(), None).await.unwrap().run();
+        while world.begun.lock().unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        engine.close().await;
+        assert!(!engine.has_runs(), "its driver is gone, so what it ran was ended");
+        assert!(!world.store.run(run).await.unwrap().unwrap().summary.state.is_final());
+        let events = world.store.events(run, Revision(0), 100).await.unwrap();
+        let is_end =
+            |event: &LoggedEvent| matches!(event.event.event, artel_model::run::RunEvent::Ended { .. });
+        assert!(!events.iter().any(is_end), "what comes of being ended is not written");
+    });
+    drop(runtime);
+    world.live(&submissions, None, false);
+    assert!(world.verdicts()[0].starts_with("succeeded"), "{:?}", world.verdicts());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 

@@ -483,7 +483,7 @@ impl Run {
             self.steps[step].close_attempt(at, Some(&error), "");
             if let Some(cause) = stopping {
                 let settled = cause.settled(self.steps[step].timeout_ms(&self.plan().steps()[step]));
-                self.settle(step, settled);
+                self.end_stopped(step, attempt, cause, settled, at);
             } else if self.is_repeatable(step) && attempt < ATTEMPTS_MAX {
                 self.make_ready(step, attempt + 1);
             } else if !self.try_again(step, attempt, at) {
