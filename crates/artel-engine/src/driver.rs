@@ -4,7 +4,7 @@
 //! together; nothing is acted on before it is written. Anybody may write commands into the log: the driver finds them
 //! when its own write does not fit any more, or when it is told to look.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +97,7 @@ pub(crate) struct Driver {
     revision: Revision,
     fence: Fence,
     written: RunSummary,
-    running: HashMap<StepIndex, Running>,
+    running: BTreeMap<StepIndex, Running>,
     notes: mpsc::Receiver<Note>,
     notes_sender: mpsc::Sender<Note>,
     /// Somebody may have written a command.
@@ -128,7 +128,7 @@ impl Driver {
             run: parts.run,
             revision: parts.revision,
             fence: parts.fence,
-            running: HashMap::new(),
+            running: BTreeMap::new(),
             notes,
             notes_sender,
             look: parts.look,
