@@ -5,6 +5,22 @@ use serde::{Serialize, Serializer};
 /// Failures in a row after which a healthy skill is degraded, and a degraded one has failed for good.
 pub const FAILURES_PER_STAGE: u32 = 3;
 
+/// What a script says as `errorCode` when the network failed it.
+pub const NETWORK_ERROR_CODES: &[&str] = &[
+    "CONNECTION_REFUSED",
+    "CONNECTION_RESET",
+    "DNS_ERROR",
+    "HOST_UNREACHABLE",
+    "NETWORK_ERROR",
+    "NETWORK_UNREACHABLE",
+    "TIMEOUT",
+];
+
+/// Says whether an `errorCode` is one of [`NETWORK_ERROR_CODES`], whatever its case, with `-` or `_`.
+pub fn is_network_error(code: &str) -> bool {
+    NETWORK_ERROR_CODES.iter().any(|known| known.eq_ignore_ascii_case(&code.replace('-', "_")))
+}
+
 /// The health of a skill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Health {
@@ -154,6 +170,17 @@ mod tests {
         check("xxxt", "temporaryFailure");
         check("xxxtx", "degraded");
         check("xxxtxtxx", "permanentFailure");
+    }
+
+    #[test]
+    fn network_errors_are_told_by_their_codes() {
+        for code in ["NETWORK_ERROR", "network-error", "Dns_Error", "TIMEOUT", "connection-REFUSED"] {
+            assert!(is_network_error(code), "{code}");
+        }
+        for code in ["", "ERROR", "NETWORK", "NETWORK_ERRORS", "NETWORK ERROR", "TIME_OUT"] {
+            assert!(!is_network_error(code), "{code}");
+        }
+        assert!(NETWORK_ERROR_CODES.is_sorted());
     }
 
     #[test]

@@ -42,6 +42,10 @@ uuid_ids! {
     ExecutionId;
     /// A worker with an identity of its own.
     AgentId;
+    /// One message.
+    MessageId;
+    /// A request and what answers it.
+    CorrelationId;
 }
 
 /// The name of a step within its run: a tool's id, and for a step of a composite the id of the tool it belongs to, a

@@ -1,8 +1,9 @@
-//! The nouns and rules of artel: skills, versions, schemas, tools, policies, sets, graphs, health, limits.
+//! The nouns and rules of artel: skills, plans, runs, agents, messages, policies, limits.
 //!
 //! Pure and synchronous. Knows nothing of files, networks, clocks, randomness or the environment: the same input gives
 //! the same output, so every rule is tested as data.
 
+pub mod agent;
 pub mod composite;
 pub mod contract;
 pub mod diagnostic;
@@ -12,6 +13,8 @@ pub mod id;
 mod json;
 pub mod limit;
 pub mod merge;
+pub mod message;
+pub mod metric;
 pub mod name;
 pub mod plan;
 pub mod policy;

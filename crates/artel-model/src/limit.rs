@@ -71,6 +71,7 @@ limits! {
     WATCH_EVENTS_MAX: usize = 1024, "Changes of files that may wait to be told; more say nothing more.";
     SELECT_MAX: usize = 50, "Skills that one selection returns.";
     SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
+    SET_WARNINGS_MAX: usize = 1000, "Warnings about one set of skills; the last one says that there may be more.";
     STEP_ID_CHARS_MAX: usize = 200, "Characters in the id of a tool in a plan, or of a step of a run.";
     PLAN_TOOLS_MAX: usize = 10_000, "Tools in one plan, the steps of composites included.";
     PLAN_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of one plan document.";
@@ -98,6 +99,30 @@ limits! {
     SCRIPT_FILE_BYTES: u64 = 1024 * 1024 * 1024, "Bytes of one file that a script writes; `[script_limits] file_bytes` says otherwise.";
     SCRIPT_FOLDER_BYTES: u64 = 4 * 1024 * 1024 * 1024, "Bytes in the folders that a script owns; `[script_limits] folder_bytes` says otherwise.";
     PARAMS_BYTES_MAX: usize = 1024 * 1024, "Bytes of the parameters of a skill that is run, written as JSON.";
+    AGENTS_MAX: usize = 1000, "Agents that are idle, running or paused at once; `[agents] max_agents` says otherwise.";
+    AGENT_CHILDREN_MAX: u32 = 5, "Living children of one agent; what it was spawned with may say less.";
+    AGENT_DEPTH_MAX: u32 = 3, "Agents below agents: how far from the first one; `[agents] max_depth` says otherwise.";
+    AGENT_NAME_CHARS_MAX: usize = 100, "Characters in an agent's name.";
+    AGENT_TASK_BYTES_MAX: usize = 64 * 1024, "Bytes of an agent's task.";
+    AGENT_ERROR_CHARS_MAX: usize = 1000, "Characters kept of an agent's last error; the rest is cut.";
+    AGENT_ERROR_LOG_MAX: usize = 100, "Errors kept of one agent; the last ones.";
+    AGENT_METADATA_KEYS_MAX: usize = 20, "Keys in an agent's metadata.";
+    AGENT_METADATA_BYTES_MAX: usize = 64 * 1024, "Bytes of an agent's metadata, written as JSON.";
+    AGENT_RESULTS_MAX: usize = 200, "Results kept of one agent; the last ones.";
+    AGENT_RESULTS_BYTES_MAX: usize = 1024 * 1024, "Bytes of the results kept of one agent; the last ones that fit.";
+    AGENT_ENTITIES_MAX: usize = 10_000, "Entities made by one agent that are listed; the last ones.";
+    AGENT_OUTPUT_LINE_BYTES_MAX: usize = 64 * 1024, "Bytes of one piece of an agent program's output; a longer line is cut into pieces.";
+    AGENT_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes kept of what an agent's program says; more is counted, not kept.";
+    AGENT_TURNS_MAX: u32 = 50, "Answers of a model in one piece of an agent's work; `[llm] turns` says otherwise.";
+    MESSAGE_PAYLOAD_BYTES_MAX: usize = 256 * 1024, "Bytes of a message's payload, written as JSON.";
+    MESSAGE_TTL_S_MAX: u32 = 3600, "Seconds a message may wait; at least 1, by default 60.";
+    MAILBOX_MAX: usize = 10_000, "Messages in one agent's mailbox; the sender of a further one is told MAILBOX_FULL.";
+    DEAD_LETTERS_MAX: usize = 100_000, "Dead letters kept; the oldest go first, and are still counted.";
+    TOPIC_CHARS_MAX: usize = 200, "Characters in a topic.";
+    TOPIC_TOKENS_MAX: usize = 16, "Parts of a topic.";
+    TOPIC_REPLAY_MAX: usize = 1000, "Events of topics kept for those who come late.";
+    SUBSCRIPTION_QUEUE_MAX: usize = 10_000, "Events that wait for one subscriber; further ones are refused and counted.";
+    REQUEST_TIMEOUT_MS_MAX: u64 = 3_600_000, "Milliseconds that somebody waits for a reply; by default 30,000.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
 }
 

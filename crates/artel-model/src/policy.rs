@@ -1,11 +1,13 @@
 //! What an agent may call: composed from the rules of its skills. Forbidden always wins.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Serialize, Serializer};
 
 use crate::limit::TOOL_INTERSECTION_MAX;
 use crate::name::SkillName;
 use crate::skill::Skill;
-use crate::tool::{ToolCall, ToolPattern};
+use crate::tool::{Forbidden, ToolCall, ToolPattern};
 
 /// How the allowed tools of several skills are put together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,24 +79,18 @@ impl Decision {
 ///
 /// Larger sets than [`crate::limit::SET_SKILLS_MAX`] are refused by [`crate::set::validate_set`].
 pub fn compose(skills: &[&Skill], mode: ComposeMode) -> ComposedSkill {
-    let mut distinct: Vec<&Skill> = Vec::new();
-    for skill in skills {
-        if !distinct.iter().any(|earlier| earlier.name == skill.name) {
-            distinct.push(skill);
-        }
-    }
+    let mut known: BTreeSet<&SkillName> = BTreeSet::new();
+    let distinct: Vec<&Skill> = skills.iter().copied().filter(|skill| known.insert(&skill.name)).collect();
     let forbidden = union(&distinct, |skill| &skill.rules.forbidden_tools);
     let mut allowed = match mode {
         ComposeMode::Union => union(&distinct, |skill| &skill.rules.allowed_tools),
         ComposeMode::Strict => intersection(&distinct),
     };
-    allowed.retain(|grant| !forbidden.iter().any(|other| other.pattern.covers(&grant.pattern)));
-    let mut protocol: Vec<String> = Vec::new();
-    for step in distinct.iter().flat_map(|skill| &skill.rules.execution_protocol) {
-        if !protocol.contains(step) {
-            protocol.push(step.clone());
-        }
-    }
+    let all_forbidden = Forbidden::new(forbidden.iter().map(|grant| (&grant.pattern, ())));
+    allowed.retain(|grant| all_forbidden.leaving_nothing_of(&grant.pattern).next().is_none());
+    let mut told: BTreeSet<&String> = BTreeSet::new();
+    let steps = distinct.iter().flat_map(|skill| &skill.rules.execution_protocol);
+    let protocol = steps.filter(|step| told.insert(step)).cloned().collect();
     ComposedSkill {
         skills: distinct.iter().map(|skill| skill.name.clone()).collect(),
         allowed_tools: allowed,
@@ -116,11 +112,19 @@ impl ComposedSkill {
     }
 }
 
-fn union(skills: &[&Skill], list: impl Fn(&Skill) -> &[ToolPattern]) -> Vec<Grant> {
+fn union<'a>(skills: &[&'a Skill], list: impl Fn(&'a Skill) -> &'a [ToolPattern]) -> Vec<Grant> {
     let mut grants: Vec<Grant> = Vec::new();
+    let mut places: BTreeMap<&ToolPattern, usize> = BTreeMap::new();
     for skill in skills {
         for pattern in list(skill) {
-            add(&mut grants, pattern.clone(), std::slice::from_ref(&skill.name));
+            let place = *places.entry(pattern).or_insert_with(|| {
+                grants.push(Grant { pattern: pattern.clone(), skills: Vec::new() });
+                grants.len() - 1
+            });
+            // Each skill comes once, so only its own repetition can be there already.
+            if grants[place].skills.last() != Some(&skill.name) {
+                grants[place].skills.push(skill.name.clone());
+            }
         }
     }
     grants

@@ -143,7 +143,8 @@ impl Rules {
 
     /// Returns the allowed tools that are also forbidden, as indexes into `allowed_tools`.
     pub fn allowed_and_forbidden(&self) -> Vec<usize> {
-        let forbidden = |tool: &ToolPattern| self.forbidden_tools.iter().any(|pattern| pattern.covers(tool));
+        let forbidden =
+            |tool: &ToolPattern| self.forbidden_tools.iter().any(|pattern| pattern.forbids_all(tool));
         self.allowed_tools
             .iter()
             .enumerate()

@@ -1,12 +1,14 @@
 //! Whether a set of skills can be given to one agent together. Never stops at the first problem.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use crate::limit::SET_SKILLS_MAX;
+use crate::limit::{SET_SKILLS_MAX, SET_WARNINGS_MAX};
 use crate::name::SkillName;
-use crate::policy::{ComposeMode, compose};
 use crate::rule::Wants;
 use crate::skill::Skill;
+use crate::tool::Forbidden;
 
 /// What is to be said about a set of skills.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
@@ -59,12 +61,12 @@ pub fn validate_set<'a>(names: &[String], find: impl Fn(&str) -> Option<&'a Skil
     }
     let mut skills: Vec<&Skill> = Vec::new();
     let mut unknown: Vec<&String> = Vec::new();
+    let (mut known_names, mut unknown_names) = (BTreeSet::new(), BTreeSet::new());
     for name in names {
         match find(name) {
-            Some(skill) if skills.iter().any(|known| known.name == skill.name) => {}
-            Some(skill) => skills.push(skill),
-            None if unknown.contains(&name) => {}
-            None => unknown.push(name),
+            Some(skill) if known_names.insert(&skill.name) => skills.push(skill),
+            None if unknown_names.insert(name) => unknown.push(name),
+            Some(_) | None => {}
         }
     }
     report.errors.extend(unknown.into_iter().map(|name| SetError {
@@ -79,8 +81,10 @@ pub fn validate_set<'a>(names: &[String], find: impl Fn(&str) -> Option<&'a Skil
 }
 
 fn companions(skills: &[&Skill], errors: &mut Vec<SetError>) {
-    let present = |name: &SkillName| skills.iter().any(|skill| skill.name == *name);
-    let mut excluded: Vec<(&SkillName, &SkillName)> = Vec::new();
+    let names: BTreeSet<&SkillName> = skills.iter().map(|skill| &skill.name).collect();
+    let present = |name: &SkillName| names.contains(name);
+    let mut excluded: BTreeSet<(&SkillName, &SkillName)> = BTreeSet::new();
+    let mut told: BTreeSet<String> = BTreeSet::new();
     for skill in skills {
         for rule in skill.rules.companions() {
             let because = rule.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -93,7 +97,7 @@ fn companions(skills: &[&Skill], errors: &mut Vec<SetError>) {
                     if excluded.contains(&(rule.skill, &skill.name)) {
                         continue;
                     }
-                    excluded.push((&skill.name, rule.skill));
+                    excluded.insert((&skill.name, rule.skill));
                     (
                         SetErrorCode::IncompatibleSkills,
                         format!("`{}` cannot be used together with `{}`{because}", skill.name, rule.skill),
@@ -101,38 +105,39 @@ fn companions(skills: &[&Skill], errors: &mut Vec<SetError>) {
                 }
                 Wants::Present | Wants::Absent => continue,
             };
-            let error = SetError { code, message, skill: Some(skill.name.to_string()) };
-            if !errors.contains(&error) {
-                errors.push(error);
+            if told.insert(message.clone()) {
+                errors.push(SetError { code, message, skill: Some(skill.name.to_string()) });
             }
         }
     }
 }
 
 fn warnings(skills: &[&Skill]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for skill in skills {
-        for (step, tool) in skill.rules.protocol_outside_allowed() {
+    let outside = skills.iter().flat_map(|skill| {
+        skill.rules.protocol_outside_allowed().into_iter().map(|(step, tool)| {
             let step = &skill.rules.execution_protocol[step];
-            warnings
-                .push(format!("`{}` has the protocol step \"{step}\", but may not use `{tool}`", skill.name));
-        }
+            format!("`{}` has the protocol step \"{step}\", but may not use `{tool}`", skill.name)
+        })
+    });
+    let patterns = skills
+        .iter()
+        .enumerate()
+        .flat_map(|(place, skill)| skill.rules.forbidden_tools.iter().map(move |pattern| (pattern, place)));
+    let forbidden = Forbidden::new(patterns);
+    let allowed =
+        || skills.iter().flat_map(|skill| skill.rules.allowed_tools.iter().map(move |tool| (skill, tool)));
+    let contradictions = allowed().flat_map(|(skill, tool)| {
+        let places: BTreeSet<usize> = forbidden.leaving_nothing_of(tool).collect();
+        places.into_iter().map(move |place| {
+            let other = &skills[place].name;
+            format!("`{tool}` is allowed by `{}` but forbidden by `{other}`: it stays forbidden", skill.name)
+        })
+    });
+    let mut warnings: Vec<String> = outside.chain(contradictions).take(SET_WARNINGS_MAX).collect();
+    if warnings.len() == SET_WARNINGS_MAX {
+        warnings.push(format!("only the first {SET_WARNINGS_MAX} warnings are told"));
     }
-    for skill in skills {
-        for tool in &skill.rules.allowed_tools {
-            for other in skills {
-                if other.rules.forbidden_tools.iter().any(|pattern| pattern.covers(tool)) {
-                    let warning = format!(
-                        "`{tool}` is allowed by `{}` but forbidden by `{}`: it stays forbidden",
-                        skill.name, other.name
-                    );
-                    warnings.push(warning);
-                }
-            }
-        }
-    }
-    let composed = compose(skills, ComposeMode::Union);
-    if composed.allowed_tools.is_empty() {
+    if allowed().all(|(_, tool)| forbidden.leaving_nothing_of(tool).next().is_some()) {
         warnings.push("no tool is allowed: an agent with these skills can call nothing".to_owned());
     }
     warnings

@@ -5,6 +5,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::manifest::ManifestDocument;
+use crate::agent::AgentDocument;
+use crate::message::MessageDocument;
 use crate::plan::PlanDocument;
 use crate::protocol::{ToolEvent, ToolRequest};
 use crate::run::{ExecutionRecord, ResultDocument};
@@ -24,12 +26,24 @@ pub enum DocumentKind {
     Execution,
     /// A skill's manifest: `skill.json`.
     Manifest,
+    /// An agent, as it is shown.
+    Agent,
+    /// A message, as it is shown.
+    Message,
 }
 
 impl DocumentKind {
     /// Every kind.
-    pub const ALL: &[Self] =
-        &[Self::Plan, Self::Result, Self::Event, Self::Request, Self::Execution, Self::Manifest];
+    pub const ALL: &[Self] = &[
+        Self::Plan,
+        Self::Result,
+        Self::Event,
+        Self::Request,
+        Self::Execution,
+        Self::Manifest,
+        Self::Agent,
+        Self::Message,
+    ];
 
     /// Returns the word that files and addresses use.
     pub fn as_str(self) -> &'static str {
@@ -40,6 +54,8 @@ impl DocumentKind {
             Self::Request => "request",
             Self::Execution => "execution",
             Self::Manifest => "manifest",
+            Self::Agent => "agent",
+            Self::Message => "message",
         }
     }
 
@@ -51,6 +67,8 @@ impl DocumentKind {
             Self::Request => "artel tool request",
             Self::Execution => "artel execution record",
             Self::Manifest => "artel skill manifest",
+            Self::Agent => "artel agent",
+            Self::Message => "artel message",
         }
     }
 
@@ -63,6 +81,8 @@ impl DocumentKind {
             Self::Request => written::<ToolRequest>(),
             Self::Execution => written::<ExecutionRecord>(),
             Self::Manifest => ManifestDocument::schema(),
+            Self::Agent => written::<AgentDocument>(),
+            Self::Message => written::<MessageDocument>(),
         };
         schema["$id"] = format!("urn:artel:schema:{}", self.as_str()).into();
         schema["title"] = self.title().into();

@@ -146,6 +146,9 @@ pub struct ScriptTarget {
     pub tool_path: String,
     /// Whether an interrupted attempt may simply be repeated.
     pub idempotent: bool,
+    /// Whether it is what the skill runs by itself, so that the skill's name means it too.
+    #[serde(default)]
+    pub is_entrypoint: bool,
 }
 
 /// Something a step waits for.

@@ -55,6 +55,7 @@ impl FoundScript<'_> {
             script: self.script.name.clone(),
             tool_path: self.tool_path.clone(),
             idempotent: skill.attempts.idempotent,
+            is_entrypoint: skill.entrypoint.as_ref() == Some(&self.script.name),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::collector::{Collector, Done, LastError};
 use super::violation::{Violation, ViolationKind, quote};
-use crate::run::{AttemptOutcome, ErrorKind, Retry, StepError};
+use crate::health::is_network_error;
+use crate::run::{AttemptOutcome, ErrorKind, Fault, Retry, StepError};
 
 /// How a process ended.
 #[derive(Clone, Debug)]
@@ -52,9 +53,14 @@ impl Collector {
             return violated(violation, None);
         }
         let quoted = said.last_error.as_ref().map(in_words).or_else(|| last_line(facts.stderr));
+        let fault = match &said.last_error {
+            Some(error) if is_network_error(&error.code) => Fault::Network,
+            Some(_) | None => Fault::Skill,
+        };
         match (&facts.end, said.done) {
             (End::Otherwise(how), _) => {
-                failed(sentence(&format!("the script ended with {how}"), quoted, facts.explanation), None)
+                let message = sentence(&format!("the script ended with {how}"), quoted, facts.explanation);
+                failed(message, None, fault)
             }
             (End::Code(0), None) => violated(&Violation::whole(ViolationKind::NoDone), Some(0)),
             (End::Code(0), Some(Done { ok: true, output, summary, .. })) => {
@@ -67,11 +73,12 @@ impl Collector {
                     None => "the script says that it failed".to_owned(),
                 };
                 let error = said.last_error.as_ref().map(in_words);
-                failed(sentence(&what, error, facts.explanation), Some(0))
+                failed(sentence(&what, error, facts.explanation), Some(0), fault)
             }
             (End::Code(code), _) => failed(
                 sentence(&format!("the script ended with exit code {code}"), quoted, facts.explanation),
                 Some(*code),
+                fault,
             ),
         }
     }
@@ -92,17 +99,17 @@ fn stopped(reason: StopReason, error: Option<&LastError>) -> AttemptOutcome {
         ),
     };
     let message = sentence(&what, error.map(in_words), None);
-    AttemptOutcome::Failed { error: StepError { kind, message, exit_code: None }, retry }
+    AttemptOutcome::Failed { error: StepError { kind, message, exit_code: None }, retry, fault: Fault::Skill }
 }
 
 fn violated(violation: &Violation, exit_code: Option<i32>) -> AttemptOutcome {
     let error = StepError { kind: ErrorKind::ProtocolViolation, message: violation.to_string(), exit_code };
-    AttemptOutcome::Failed { error, retry: Retry::Useless }
+    AttemptOutcome::Failed { error, retry: Retry::Useless, fault: Fault::Skill }
 }
 
-fn failed(message: String, exit_code: Option<i32>) -> AttemptOutcome {
+fn failed(message: String, exit_code: Option<i32>, fault: Fault) -> AttemptOutcome {
     let error = StepError { kind: ErrorKind::ToolExecutionFailed, message, exit_code };
-    AttemptOutcome::Failed { error, retry: Retry::Useful }
+    AttemptOutcome::Failed { error, retry: Retry::Useful, fault }
 }
 
 fn sentence(what: &str, quoted: Option<String>, explanation: Option<String>) -> String {

@@ -8,7 +8,7 @@ use super::collector::{Collector, Heard};
 use super::outcome::{End, ExitFacts, StopReason};
 use super::violation::{Violation, ViolationKind};
 use crate::limit::{EVENT_LINE_BYTES_MAX, EVENTS_PER_ATTEMPT_MAX};
-use crate::run::{AttemptOutcome, Retry};
+use crate::run::{AttemptOutcome, Fault, Retry};
 
 const DONE: &str = r#"{"version":"0","type":"done","ok":true}"#;
 
@@ -38,7 +38,7 @@ fn outcome(stdout: impl AsRef<[u8]>, facts: ExitFacts<'_>) -> String {
         AttemptOutcome::Completed { output, patches, summary } => {
             format!("completed {} patches {} summary {}", json!(output), json!(patches), json!(summary))
         }
-        AttemptOutcome::Failed { error, retry } => {
+        AttemptOutcome::Failed { error, retry, .. } => {
             let again = match retry {
                 Retry::Useful => "again",
                 Retry::Useless => "not again",
@@ -46,6 +46,25 @@ fn outcome(stdout: impl AsRef<[u8]>, facts: ExitFacts<'_>) -> String {
             format!("{:?} ({again}, {:?}): {error}", error.kind, error.exit_code)
         }
     }
+}
+
+#[test]
+fn a_script_says_by_its_error_code_that_the_network_failed_it() {
+    let fault = |code: &str, rest: &str, facts| {
+        let error = json!({"version": "0", "type": "error", "errorCode": code, "errorMessage": "no luck"});
+        match listen(&[format!("{error}\n{rest}").as_bytes()], facts).2 {
+            AttemptOutcome::Completed { .. } => None,
+            AttemptOutcome::Failed { fault, .. } => Some(fault),
+        }
+    };
+    let not_ok = r#"{"version":"0","type":"done","ok":false}"#;
+    let later = r#"{"version":"0","type":"error","errorCode":"NO_LIGHT","errorMessage":"it is dark"}"#;
+    assert_eq!(fault("dns-error", not_ok, exit(0)), Some(Fault::Network));
+    assert_eq!(fault("TIMEOUT", "", exit(3)), Some(Fault::Network));
+    assert_eq!(fault("NO_LIGHT", not_ok, exit(0)), Some(Fault::Skill));
+    assert_eq!(fault("DNS_ERROR", later, exit(3)), Some(Fault::Skill), "the last error counts");
+    assert_eq!(fault("DNS_ERROR", "{}", exit(0)), Some(Fault::Skill), "a violation is the script's own");
+    assert_eq!(fault("DNS_ERROR", DONE, exit(0)), None);
 }
 
 /// The message about one line that is followed by a good end.

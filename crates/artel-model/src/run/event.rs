@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::report::AttemptReport;
+use crate::agent::Policy;
 use crate::id::{AgentId, ExecutionId};
 use crate::name::SkillName;
 use crate::plan::{Plan, StepIndex};
@@ -134,6 +135,9 @@ pub struct Submission {
     /// The agent it is run for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// What that agent may call; every step passes it. Nothing when nobody restricts the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
 }
 
 /// What kind of thing is run.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::event::{RunEvent, StampedEvent, Submission};
 use super::execution::AttemptRecord;
-use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError};
+use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 use super::step::{Halt, Settled, Step, StepState, StopCause, Target};
 use crate::health::RunOutcome;
 use crate::id::{ExecutionId, RunId};
@@ -249,14 +249,15 @@ impl Run {
         self.timers.insert((deadline, step));
         self.running.insert(step);
         self.touched.insert(step);
-        match self.gathered_failure(step).filter(|_| self.steps[step].target == Target::Own) {
+        let no_gathering = || self.gathered_failure(step).filter(|_| self.steps[step].target == Target::Own);
+        match self.refusal(step).or_else(no_gathering) {
             None => actions.push(Action::Launch { step, attempt }),
-            // There is nothing to gather; that it began gives it a record all the same.
-            Some(settled) => self.end_without_gathering(step, attempt, settled, at),
+            // It is not allowed, or there is nothing to gather; that it began gives it a record all the same.
+            Some(settled) => self.end_without_launch(step, attempt, settled, at),
         }
     }
 
-    fn end_without_gathering(&mut self, step: StepIndex, attempt: u32, settled: Settled, at: Timestamp) {
+    fn end_without_launch(&mut self, step: StepIndex, attempt: u32, settled: Settled, at: Timestamp) {
         self.running.remove(&step);
         if let StepState::Running { deadline, .. } = self.steps[step].state {
             self.timers.remove(&(deadline, step));
@@ -295,12 +296,12 @@ impl Run {
                 self.steps[step].close_attempt(at, None, &report.stderr);
                 self.patches.insert(self.plan().position(step), patches.clone());
                 let settled = Settled::Completed { output: output.clone() };
-                self.count_outcome(step, &settled);
+                self.count_outcome(step, &settled, Fault::Skill);
                 self.settle(step, settled);
             }
-            (None, AttemptOutcome::Failed { error, retry }) => {
+            (None, AttemptOutcome::Failed { error, retry, fault }) => {
                 self.steps[step].close_attempt(at, Some(error), &report.stderr);
-                self.fail(step, attempt, error, *retry, at);
+                self.fail(step, attempt, error, (*retry, *fault), at);
             }
         }
     }
@@ -318,22 +319,26 @@ impl Run {
             return;
         }
         if is_own_fault {
-            self.count_outcome(step, &settled);
+            self.count_outcome(step, &settled, Fault::Skill);
         }
         if !(is_own_fault && self.fall_back(step, attempt)) {
             self.settle(step, settled);
         }
     }
 
-    fn fail(&mut self, step: StepIndex, attempt: u32, error: &StepError, retry: Retry, at: Timestamp) {
+    fn fail(
+        &mut self,
+        step: StepIndex,
+        attempt: u32,
+        error: &StepError,
+        (retry, fault): (Retry, Fault),
+        at: Timestamp,
+    ) {
         if retry == Retry::Useful && self.try_again(step, attempt, at) {
             return;
         }
         let settled = Settled::Failed(error.clone());
-        // Where another try of the same is pointless and the script broke no rule, the caller asked for something wrong.
-        if retry == Retry::Useful || error.kind == ErrorKind::ProtocolViolation {
-            self.count_outcome(step, &settled);
-        }
+        self.count_outcome(step, &settled, fault);
         if !self.fall_back(step, attempt) {
             self.settle(step, settled);
         }

@@ -4,6 +4,7 @@ mod event;
 mod execution;
 mod inputs;
 mod machine;
+mod refusal;
 mod report;
 mod result;
 mod settle;
@@ -21,7 +22,8 @@ pub use event::{Deadlines, Origin, RunEvent, StampedEvent, Submission, Submissio
 pub use execution::{AttemptRecord, ExecutionRecord, ExecutionStatus};
 
 pub use machine::{Action, Run, StepSignal};
-pub use report::{AssetRecord, AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError};
+pub use refusal::{StepDenial, plan_denials};
+pub use report::{AssetRecord, AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 pub use result::{AttemptTrace, ResultDocument, ToolState, Trace, TraceEntry};
 pub use step::{Halt, Settled};
 pub use summary::{RunState, RunSummary};

@@ -48,7 +48,31 @@ pub enum AttemptOutcome {
         error: StepError,
         /// Whether another try may help.
         retry: Retry,
+        /// Whose fault it is.
+        #[serde(default, skip_serializing_if = "Fault::is_the_skills")]
+        fault: Fault,
     },
+}
+
+/// Whose fault a failure is, as far as the health of the skill is concerned.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// The skill's.
+    #[default]
+    Skill,
+    /// The network's.
+    Network,
+    /// The caller's, the operator's, or that of the machine: it says nothing about the skill.
+    Elsewhere,
+}
+
+impl Fault {
+    /// Says whether the skill is to blame.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+    fn is_the_skills(&self) -> bool {
+        *self == Self::Skill
+    }
 }
 
 /// Whether another try may help.

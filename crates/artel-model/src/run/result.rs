@@ -62,6 +62,34 @@ pub struct ResultDocument {
     pub fallback: bool,
 }
 
+impl ResultDocument {
+    /// Makes the result of a plan of which nothing ran.
+    pub fn not_run(
+        plan_id: PlanId,
+        metadata: PlanMetadata,
+        disabled_skills: Vec<SkillName>,
+        reason: FailureReason,
+    ) -> Self {
+        Self {
+            plan_id,
+            run_id: None,
+            success: false,
+            narrative: None,
+            failed_tools: Vec::new(),
+            can_replan: false,
+            failure_reason: Some(reason),
+            problems: Vec::new(),
+            execution_trace: Vec::new(),
+            final_state: Map::new(),
+            total_execution_time_ms: 0,
+            generation_metadata: metadata,
+            disabled_skills,
+            assets: Vec::new(),
+            fallback: false,
+        }
+    }
+}
+
 /// What came of one tool.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

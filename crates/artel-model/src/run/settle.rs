@@ -1,7 +1,7 @@
 //! What follows when a step is settled: who may start, who is skipped, which patches count.
 
 use super::machine::Run;
-use super::report::{ErrorKind, StepError};
+use super::report::{ErrorKind, Fault, StepError};
 use super::step::{Settled, StepState};
 use crate::health::RunOutcome;
 use crate::merge::deep_merge;
@@ -135,19 +135,21 @@ impl Run {
     }
 
     /// Counts how the skill of a step did, where that says something about the skill.
-    pub(super) fn count_outcome(&mut self, step: StepIndex, settled: &Settled) {
+    pub(super) fn count_outcome(&mut self, step: StepIndex, settled: &Settled, fault: Fault) {
         let Some((target, _)) = self.steps[step].script(&self.submission.plan.steps()[step]) else { return };
         let outcome = match settled {
             Settled::Completed { .. } => RunOutcome::Success,
             Settled::TimedOut(_) => RunOutcome::Transient,
-            Settled::Failed(error) => match error.kind {
-                ErrorKind::ToolExecutionFailed | ErrorKind::ProtocolViolation => RunOutcome::Failure,
-                ErrorKind::Timeout => RunOutcome::Transient,
-                // What could not be started says as much about the machine as about the skill.
-                ErrorKind::SpawnFailed
-                | ErrorKind::DependencyFailed
-                | ErrorKind::Cancelled
-                | ErrorKind::PolicyDenied => return,
+            Settled::Failed(error) => match (error.kind, fault) {
+                (_, Fault::Elsewhere) => return,
+                (ErrorKind::Timeout, _) | (ErrorKind::ToolExecutionFailed, Fault::Network) => {
+                    RunOutcome::Transient
+                }
+                (
+                    ErrorKind::ToolExecutionFailed | ErrorKind::ProtocolViolation | ErrorKind::SpawnFailed,
+                    Fault::Skill | Fault::Network,
+                ) => RunOutcome::Failure,
+                (ErrorKind::DependencyFailed | ErrorKind::Cancelled | ErrorKind::PolicyDenied, _) => return,
             },
             Settled::Cancelled(_) | Settled::Skipped(_) => return,
         };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::event::{Deadlines, Origin, RunEvent, StampedEvent, Submission, SubmissionKind};
-use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError};
+use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 use super::{Run, StepView};
 use crate::id::{ExecutionId, PlanId, RunId};
 use crate::plan::{
@@ -30,6 +30,7 @@ pub(super) fn script(name: &str, idempotent: bool) -> ScriptTarget {
         script: "run".parse().unwrap(),
         tool_path: format!("{name}/run"),
         idempotent,
+        is_entrypoint: true,
     }
 }
 
@@ -97,6 +98,7 @@ pub(super) fn submission(plan: Plan, slots: usize) -> Submission {
         deadlines: Deadlines { run_ms: RUN_MS },
         slots,
         agent: None,
+        policy: None,
     }
 }
 
@@ -123,18 +125,20 @@ pub(super) fn completed(step: StepIndex, attempt: u32, id: &str) -> RunEvent {
 }
 
 pub(super) fn failed(step: StepIndex, attempt: u32, kind: ErrorKind) -> RunEvent {
+    failed_by(step, attempt, kind, Fault::Skill)
+}
+
+pub(super) fn failed_by(step: StepIndex, attempt: u32, kind: ErrorKind, fault: Fault) -> RunEvent {
     let retry = if kind == ErrorKind::ProtocolViolation { Retry::Useless } else { Retry::Useful };
-    RunEvent::Ended {
-        step,
-        attempt,
-        report: report(AttemptOutcome::Failed { error: StepError::new(kind, "it broke"), retry }),
-    }
+    let error = StepError::new(kind, "it broke");
+    RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry, fault }) }
 }
 
 /// An attempt that was refused before anything was started.
 pub(super) fn refused(step: StepIndex, attempt: u32) -> RunEvent {
     let error = StepError::new(ErrorKind::ToolExecutionFailed, "the input does not fit");
-    RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry: Retry::Useless }) }
+    let (retry, fault) = (Retry::Useless, Fault::Elsewhere);
+    RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry, fault }) }
 }
 
 pub(super) fn somebody() -> Origin {

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::testing::{Story, completed, started};
-use super::{RunEvent, Settled, StepView};
+use super::{ErrorKind, Fault, RunEvent, Settled, StepView};
+use crate::health::RunOutcome;
 use crate::plan::Concurrency::{self, Parallel, Sequential};
 
 #[track_caller]
@@ -345,4 +346,22 @@ fn what_the_caller_did_wrong_does_not_count_against_a_skill() {
     assert_eq!(story.run.take_effects("node").outcomes, []);
     let mut story = check("a", Parallel, "go av", "failed: a failed");
     assert_eq!(story.run.take_effects("node").outcomes.len(), 1);
+}
+
+#[test]
+fn whose_fault_a_failure_is_decides_how_it_counts() {
+    let counted = |kind, fault| {
+        let mut story = Story::new("a", Parallel, 1);
+        story.tell("go");
+        story.happen(super::testing::failed_by(0, 1, kind, fault));
+        let outcomes = story.run.take_effects("node").outcomes;
+        outcomes.first().map(|(_, outcome)| *outcome)
+    };
+    for kind in [ErrorKind::ToolExecutionFailed, ErrorKind::ProtocolViolation, ErrorKind::SpawnFailed] {
+        assert_eq!(counted(kind, Fault::Skill), Some(RunOutcome::Failure), "{kind:?}");
+        assert_eq!(counted(kind, Fault::Elsewhere), None, "{kind:?}");
+    }
+    assert_eq!(counted(ErrorKind::ToolExecutionFailed, Fault::Network), Some(RunOutcome::Transient));
+    assert_eq!(counted(ErrorKind::Timeout, Fault::Skill), Some(RunOutcome::Transient));
+    assert_eq!(counted(ErrorKind::PolicyDenied, Fault::Skill), None);
 }

@@ -31,12 +31,27 @@ impl Glob {
 
     /// Says whether `text` matches.
     pub fn matches(&self, text: &str) -> bool {
-        run_matches(self.0.as_bytes(), text.as_bytes(), StarInText::Literal)
+        run_matches(self.0.as_bytes(), text.as_bytes(), StarInText::Literal, u8::eq)
+    }
+
+    /// Says whether `text` matches when upper and lower case are the same.
+    pub fn matches_any_case(&self, text: &str) -> bool {
+        run_matches(self.0.as_bytes(), text.as_bytes(), StarInText::Literal, u8::eq_ignore_ascii_case)
     }
 
     /// Says whether every text that matches `other` matches this glob too.
     pub fn covers(&self, other: &Self) -> bool {
-        run_matches(self.0.as_bytes(), other.0.as_bytes(), StarInText::OnlyStar)
+        run_matches(self.0.as_bytes(), other.0.as_bytes(), StarInText::OnlyStar, u8::eq)
+    }
+
+    /// Says the same when upper and lower case are the same.
+    pub fn covers_any_case(&self, other: &Self) -> bool {
+        run_matches(self.0.as_bytes(), other.0.as_bytes(), StarInText::OnlyStar, u8::eq_ignore_ascii_case)
+    }
+
+    /// Returns what stands before the first star.
+    pub(super) fn head(&self) -> &str {
+        self.0.split_once('*').map_or(&self.0, |(head, _)| head)
     }
 
     /// Returns globs that together match exactly the texts that both globs match, at most `count_max` of them; where
@@ -71,7 +86,7 @@ enum StarInText {
 }
 
 /// Greedy matching with one point to come back to: linear in practice, never exponential.
-fn run_matches(glob: &[u8], text: &[u8], star: StarInText) -> bool {
+fn run_matches(glob: &[u8], text: &[u8], star: StarInText, same: fn(&u8, &u8) -> bool) -> bool {
     let (mut at_glob, mut at_text) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while at_text < text.len() {
@@ -79,7 +94,7 @@ fn run_matches(glob: &[u8], text: &[u8], star: StarInText) -> bool {
         if at_glob < glob.len() && glob[at_glob] == b'*' {
             retry = Some((at_glob, at_text));
             at_glob += 1;
-        } else if at_glob < glob.len() && glob[at_glob] == text[at_text] && !text_is_star {
+        } else if at_glob < glob.len() && same(&glob[at_glob], &text[at_text]) && !text_is_star {
             at_glob += 1;
             at_text += 1;
         } else if let Some((star_at, text_at)) = retry {

@@ -4,9 +4,11 @@
 //! MCP tool (`server/tool`) or a client's own tool (`Read`, `Bash(git status)`).
 
 mod call;
+mod forbidden;
 mod glob;
 mod pattern;
 
 pub use call::{ToolCall, ToolCallError};
+pub(crate) use forbidden::Forbidden;
 pub use glob::Glob;
 pub use pattern::{Argument, ToolPattern, ToolPatternError};

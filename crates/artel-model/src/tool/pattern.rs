@@ -65,9 +65,10 @@ impl ToolPattern {
 
     /// Says whether a policy that forbids this pattern forbids `call`.
     ///
-    /// Wide on purpose: an unknown argument may be a forbidden one, and every part of a compound command counts.
+    /// Wide on purpose: an unknown argument may be a forbidden one, every part of a compound command counts, and a tool
+    /// that differs only by case is the same. Arguments keep their case: `git branch -d` is not `git branch -D`.
     pub fn forbids(&self, call: &ToolCall) -> bool {
-        self.name.matches(call.name())
+        self.name.matches_any_case(call.name())
             && match (&self.argument, call.argument()) {
                 (Argument::Any, _) | (Argument::Prefix(_) | Argument::Whole(_), None) => true,
                 (Argument::Prefix(prefix), Some(text)) => {
@@ -85,6 +86,17 @@ impl ToolPattern {
     /// Says whether every call that `other` means is meant by this pattern too.
     pub fn covers(&self, other: &Self) -> bool {
         self.name.covers(&other.name) && self.argument.covers(&other.argument)
+    }
+
+    /// Says whether a policy that forbids this pattern leaves nothing of `other`: as [`Self::covers`], whatever the case of
+    /// the tool's name.
+    pub fn forbids_all(&self, other: &Self) -> bool {
+        self.name.covers_any_case(&other.name) && self.argument.covers(&other.argument)
+    }
+
+    /// Returns what the name of every meant tool begins with.
+    pub(super) fn name_head(&self) -> &str {
+        self.name.head()
     }
 
     /// Returns patterns that mean the calls both patterns mean, never more.
@@ -216,11 +228,27 @@ mod tests {
     #[test]
     fn names_match_exactly_or_by_star() {
         check("write", "write", true, true);
-        check("write", "Write", false, false);
+        check("write", "write/run", false, false);
         check("entity.create_*", "entity.create_line", true, true);
         check("entity.create_*", "entity.delete", false, false);
         check("navigate/*", "navigate/run", true, true);
         check("Bash", "Bash(rm -rf /)", true, true);
+    }
+
+    #[test]
+    fn forbidding_does_not_look_at_the_case_of_a_name() {
+        check("write", "Write", false, true);
+        check("Write", "wRITE", false, true);
+        check("Entity.Create_*", "entity.create_line", false, true);
+        check("bash(rm:*)", "Bash(rm x)", false, true);
+        check("Bash(git branch -D:*)", "Bash(git branch -d x)", false, false);
+        let wide = |a: &str, b: &str| {
+            let (a, b): (ToolPattern, ToolPattern) = (a.parse().unwrap(), b.parse().unwrap());
+            (a.covers(&b), a.forbids_all(&b))
+        };
+        assert_eq!(wide("write", "Write"), (false, true));
+        assert_eq!(wide("A*", "ab*"), (false, true));
+        assert_eq!(wide("a*", "B*"), (false, false));
     }
 
     #[test]
@@ -264,11 +292,31 @@ mod tests {
             .prop_filter_map("a pattern", |text| text.parse().ok())
     }
 
+    fn in_upper_case(call: &ToolCall) -> ToolCall {
+        let argument = call.argument().map(|text| format!("({text})")).unwrap_or_default();
+        format!("{}{argument}", call.name().to_ascii_uppercase()).parse().unwrap()
+    }
+
     fn call() -> impl Strategy<Value = ToolCall> {
         "[ab]{1,4}(\\([ab ]{0,5}\\))?".prop_filter_map("a call", |text| text.parse().ok())
     }
 
     proptest! {
+        #[test]
+        fn what_a_pattern_allows_it_can_forbid_in_any_case(pattern in pattern(), call in call()) {
+            if pattern.allows(&call) {
+                let shouted = in_upper_case(&call);
+                prop_assert!(pattern.forbids(&call) && pattern.forbids(&shouted), "{} {}", pattern, shouted);
+            }
+        }
+
+        #[test]
+        fn what_is_forbidden_as_a_whole_is_forbidden_call_by_call(a in pattern(), b in pattern(), call in call()) {
+            if a.forbids_all(&b) && b.allows(&call) {
+                prop_assert!(a.forbids(&call), "{} forbids {} but not {}", a, b, call);
+            }
+        }
+
         #[test]
         fn an_intersection_allows_what_both_allow(a in pattern(), b in pattern(), call in call()) {
             let both = a.allows(&call) && b.allows(&call);
