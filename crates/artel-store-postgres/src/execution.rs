@@ -31,7 +31,7 @@ const STATS: &str = "
 impl ExecutionStore for PostgresStore {
     async fn execution(&self, id: ExecutionId) -> Result<Option<ExecutionRecord>, StoreError> {
         let statement = Statement::new("SELECT record FROM executions WHERE id = $1").with(Id(id.0));
-        let answer = self.send(READING, &statement).await?;
+        let answer = self.read(READING, &statement).await?;
         answer.rows.first().map(|row| document(READING, row, 0)).transpose()
     }
 
@@ -43,7 +43,7 @@ impl ExecutionStore for PostgresStore {
         let statement = filtered(Statement::new("SELECT record FROM executions WHERE true"), filter);
         let statement = after(statement, " AND (started_at, id)", page.after.as_ref())?;
         let statement = statement.then(" ORDER BY started_at DESC, id DESC LIMIT ").place(rows_of(page));
-        let answer = self.send("listing executions", &statement).await?;
+        let answer = self.read("listing executions", &statement).await?;
         let records = answer.rows.iter().map(|row| document(READING, row, 0));
         let records = records.collect::<Result<Vec<ExecutionRecord>, _>>()?;
         Ok(Page::cut(records, page.limit, |record| (record.started_at, record.execution_id.0)))
@@ -60,7 +60,7 @@ impl ExecutionStore for PostgresStore {
         let ended: Vec<&str> = ended.map(ExecutionStatus::as_str).collect();
         let statement = Statement::new(start).then(STATS).with(ended).with(ExecutionStatus::Success.as_str());
         let statement = begun_within(statement, [filter.started_from, filter.started_before]).then(end);
-        let answer = self.send(COUNTING, &statement).await?;
+        let answer = self.read(COUNTING, &statement).await?;
         answer.rows.iter().map(stats_row).collect()
     }
 }

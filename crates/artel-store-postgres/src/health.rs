@@ -33,13 +33,13 @@ static ALL: LazyLock<BTreeMap<String, Health>> = LazyLock::new(|| {
 impl HealthStore for PostgresStore {
     async fn health(&self) -> Result<Vec<SkillHealth>, StoreError> {
         let statement = Statement::new("SELECT skill, content_hash, health FROM skill_health ORDER BY skill");
-        let answer = self.send(READING, &statement).await?;
+        let answer = self.read(READING, &statement).await?;
         answer.rows.iter().map(health_row).collect()
     }
 
     async fn reset_health(&self, skill: &SkillName) -> Result<(), StoreError> {
         let statement = Statement::new(RESET).with(skill.as_str());
-        self.send("forgetting the health of a skill", &statement).await?;
+        self.write("forgetting the health of a skill", &statement).await?;
         Ok(())
     }
 }

@@ -1,18 +1,31 @@
 //! artel's store on PostgreSQL: the same promises as the embedded one, for many nodes on one database.
 //!
-//! Knows tables, rows and statements. Every operation is one statement, so that it is atomic, costs one round trip and
-//! can be repeated when the connection is lost in the middle of it. Nothing here knows what runs are for.
+//! Knows tables, rows and statements. Every write is one statement, so that it is atomic, costs one round trip and
+//! can be repeated when the connection is lost in the middle of it. Nothing here knows what runs or
+//! agents are for.
+//!
+//! A write is answered before it is on the server's disk; [`sync`](artel_store::RunStore::sync) waits for that. See
+//! docs/design/0006-two-promises.md.
 
+mod address;
+mod agent;
+mod dead;
+mod era;
 mod error;
 mod execution;
 mod health;
 mod id;
+mod mail;
 mod migrate;
 mod options;
+mod post;
 mod row;
 mod run;
+mod shared_sync;
 mod statement;
 mod store;
+mod topic;
+mod wait;
 
 pub use options::{PostgresOptions, SchemaName, SchemaNameError};
 pub use store::PostgresStore;

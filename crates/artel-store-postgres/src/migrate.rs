@@ -11,7 +11,11 @@ use crate::error::store_error;
 use crate::options::{PostgresOptions, SchemaName};
 
 /// The steps from nothing to the tables of this version. A step that was released is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_runs.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_runs.sql"),
+    include_str!("migrations/0002_agents.sql"),
+    include_str!("migrations/0003_sync.sql"),
+];
 
 /// The first half of the advisory lock's key, so that it is not taken for somebody else's; the schema is the second.
 const LOCK_CLASS: i32 = 0x6172_746c;

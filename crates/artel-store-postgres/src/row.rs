@@ -54,8 +54,20 @@ pub(crate) fn parsed<T>(what: &str, row: &PgRow, index: usize) -> Result<T, Stor
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {
-    let text: &str = column(what, row, index)?;
+    parsed_text(what, column(what, row, index)?)
+}
+
+/// Reads a text that was found in a column and stands for something.
+pub(crate) fn parsed_text<T>(what: &str, text: &str) -> Result<T, StoreError>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
     text.parse().map_err(|error| StoreError::Corrupt { what: what.to_owned(), source: Box::new(error) })
+}
+
+/// Says that an answer makes no sense.
+pub(crate) fn corrupt(what: &str, why: &str) -> StoreError {
+    StoreError::Corrupt { what: what.to_owned(), source: why.into() }
 }
 
 /// Reads a document.

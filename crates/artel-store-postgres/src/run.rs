@@ -21,7 +21,6 @@ use crate::store::{PostgresStore, Sent};
 const CREATE: &str = include_str!("sql/create.sql");
 const APPEND: &str = include_str!("sql/append.sql");
 const CLAIM: &str = include_str!("sql/claim.sql");
-const PRUNE: &str = include_str!("sql/prune.sql");
 
 /// Runs that are removed by one statement; their logs may be long.
 const PRUNE_RUNS_MAX: i64 = 50;
@@ -33,7 +32,7 @@ impl RunStore for PostgresStore {
         let id = run.summary.run_id;
         let statement = create_statement(&run);
         loop {
-            let answer = self.send(what, &statement).await?;
+            let answer = self.write(what, &statement).await?;
             if !answer.rows.is_empty() {
                 return Ok(Created::New);
             }
@@ -50,7 +49,7 @@ impl RunStore for PostgresStore {
         let what = "adding to the log of a run";
         let events: Vec<String> = append.events.iter().map(json).collect();
         let statement = append_statement(&append, &events);
-        let answer = self.send(what, &statement).await.map_err(AppendError::Store)?;
+        let answer = self.write(what, &statement).await.map_err(AppendError::Store)?;
         if let Some(row) = answer.rows.first() {
             return count(what, row, 0).map(Revision).map_err(AppendError::Store);
         }
@@ -66,10 +65,8 @@ impl RunStore for PostgresStore {
         }
     }
 
-    /// Has nothing to do: a commit returns when the server has flushed it, and every connection of ours insists on that
-    /// (`synchronous_commit`). The server groups the flushes of commits that come together.
     async fn sync(&self) -> Result<(), StoreError> {
-        Ok(())
+        self.sync_writes().await
     }
 
     async fn events(
@@ -82,13 +79,13 @@ impl RunStore for PostgresStore {
             "SELECT revision, event FROM run_events WHERE run = $1 AND revision > $2 ORDER BY revision LIMIT $3",
         );
         let statement = statement.with(Id(run.0)).with(bigint(after.0)).with(bigint(limit as u64));
-        let answer = self.send("reading the log of a run", &statement).await?;
+        let answer = self.read("reading the log of a run", &statement).await?;
         answer.rows.iter().map(logged_event).collect()
     }
 
     async fn run(&self, id: RunId) -> Result<Option<RunRow>, StoreError> {
         let statement = Statement::new(RUN_COLUMNS).then(" AND id = ").place(Id(id.0));
-        let answer = self.send("reading a run", &statement).await?;
+        let answer = self.read("reading a run", &statement).await?;
         answer.rows.first().map(run_row).transpose()
     }
 
@@ -102,7 +99,7 @@ impl RunStore for PostgresStore {
         statement = within(statement, names, [filter.created_from, filter.created_before]);
         statement = after(statement, " AND (created_at, id)", page.after.as_ref())?;
         statement = statement.then(" ORDER BY created_at DESC, id DESC LIMIT ").place(rows_of(page));
-        let answer = self.send("listing runs", &statement).await?;
+        let answer = self.read("listing runs", &statement).await?;
         let rows = answer.rows.iter().map(run_row).collect::<Result<Vec<_>, _>>()?;
         Ok(Page::cut(rows, page.limit, |row| (row.summary.created_at, row.summary.run_id.0)))
     }
@@ -111,7 +108,7 @@ impl RunStore for PostgresStore {
         let what = "taking a run over";
         let statement =
             Statement::new(CLAIM).with(Id(claim.run.0)).with(bigint(claim.seen.0)).with(&claim.owner.0);
-        let answer = self.send(what, &statement).await.map_err(ClaimError::Store)?;
+        let answer = self.write(what, &statement).await.map_err(ClaimError::Store)?;
         if let Some(row) = answer.rows.first() {
             return count(what, row, 0).map(Fence).map_err(ClaimError::Store);
         }
@@ -122,16 +119,17 @@ impl RunStore for PostgresStore {
 
     async fn version(&self) -> Result<u64, StoreError> {
         let what = "reading the version of the store";
-        let answer = self.send(what, &Statement::new("SELECT sum(writes)::bigint FROM write_counts")).await?;
+        let answer = self.read(what, &Statement::new("SELECT sum(writes)::bigint FROM write_counts")).await?;
         answer.rows.first().map_or(Ok(0), |row| count(what, row, 0))
     }
 
     async fn prune(&self, before: Timestamp) -> Result<u64, StoreError> {
         let what = "removing runs";
-        let statement = Statement::new(PRUNE).with(before.as_millis()).with(PRUNE_RUNS_MAX);
+        let statement =
+            Statement::new("SELECT prune_runs($1, $2)").with(before.as_millis()).with(PRUNE_RUNS_MAX);
         let mut removed = 0;
         loop {
-            let answer = self.send(what, &statement).await?;
+            let answer = self.write(what, &statement).await?;
             let batch = answer.rows.first().map_or(Ok(0), |row| count(what, row, 0))?;
             removed += batch;
             if batch < PRUNE_RUNS_MAX.unsigned_abs() {
@@ -150,7 +148,7 @@ impl PostgresStore {
              ORDER BY sha256(idempotency_key) = sha256($2) DESC NULLS LAST LIMIT 1",
         );
         let statement = statement.with(Id(id.0)).with(key.map(str::as_bytes));
-        let answer = self.send(what, &statement).await?;
+        let answer = self.read(what, &statement).await?;
         answer.rows.first().map(|row| parsed(what, row, 0)).transpose()
     }
 

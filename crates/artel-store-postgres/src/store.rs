@@ -1,16 +1,20 @@
 //! The store itself: its connections, and how a statement gets to the server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use artel_store::StoreError;
+use sqlx::Connection as _;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow, Postgres};
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions, PgRow, Postgres};
 use tokio::time::timeout;
 
+use crate::address::address;
+use crate::era::{Eras, Lost, Mark};
 use crate::error::{is_loss, store_error};
 use crate::migrate::migrate;
 use crate::options::PostgresOptions;
+use crate::shared_sync::SharedSync;
 use crate::statement::Statement;
 
 /// How much longer than the server itself we wait before we give a statement up: what the server gives up is certainly
@@ -23,6 +27,8 @@ pub struct PostgresStore {
     pool: PgPool,
     connections_max: u32,
     answer_max: Duration,
+    eras: Arc<Eras>,
+    syncs: Arc<SharedSync>,
 }
 
 /// What the server answered.
@@ -40,22 +46,27 @@ pub(crate) enum Sent {
 }
 
 impl PostgresStore {
-    /// Connects, and brings the tables up to date. The address is `postgres://user:password@host:port/database`.
+    /// Connects, and brings the tables up to date. The address is `postgres://user:password@host:port/database`, with
+    /// `?sslmode=verify-full` for a connection that is encrypted to a server that is who it should be.
     pub async fn connect(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let address = address(url, &options)?;
         let answer_ms_max = options.statement_ms_max.saturating_add(ANSWER_GRACE_MS);
         migrate(&address, &options).await?;
+        let eras = Arc::new(Eras::default());
+        let met = eras.clone();
         let pool = PgPoolOptions::new()
             .max_connections(options.connections_max.max(1))
             .acquire_timeout(Duration::from_millis(options.acquire_ms_max))
             // A round trip before every statement is dear, and a dead connection is noticed without it.
             .test_before_acquire(false)
-            .after_connect(|connection, _| Box::pin(async move { flush_commits(connection).await }))
+            .after_connect(move |connection, _| Box::pin(begin_session(connection, met.clone())))
             .connect_lazy_with(address);
         Ok(Self {
             pool,
             connections_max: options.connections_max,
             answer_max: Duration::from_millis(answer_ms_max),
+            eras,
+            syncs: Arc::default(),
         })
     }
 
@@ -64,18 +75,44 @@ impl PostgresStore {
         self.pool.close().await;
     }
 
+    /// Sends a statement that only reads.
+    pub(crate) async fn read(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
+        self.send(what, statement).await.map(|(answer, _)| answer)
+    }
+
+    /// Sends a statement that may write. Its answer does not wait for the server's disk.
+    pub(crate) async fn write(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
+        let (answer, mark) = self.send(what, statement).await?;
+        self.eras.written(mark).map_err(|lost| lost.while_doing(what))?;
+        Ok(answer)
+    }
+
+    /// Waits until everything that was written before is on the server's disk.
+    pub(crate) async fn sync_writes(&self) -> Result<(), StoreError> {
+        let sync = async {
+            let what = "syncing what was written";
+            let (_, mark) = self.send(what, &Statement::new("SELECT sync_writes()")).await?;
+            self.eras.synced(mark).map_err(|lost| lost.while_doing(what))
+        };
+        self.syncs.share(sync).await
+    }
+
     /// Sends a statement, and once more when the connection turns out to be lost: a connection that was idle while the
     /// server restarted cannot be told from a good one before.
-    pub(crate) async fn send(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
-        let connection = self.pool.acquire().await.map_err(|error| store_error(what, error))?;
+    async fn send(&self, what: &str, statement: &Statement) -> Result<(Answer, Mark), StoreError> {
+        let failed = |error| store_error(what, error);
+        let lost = |lost: Lost| lost.while_doing(what);
+        let connection = self.pool.acquire().await.map_err(failed)?;
+        let mark = self.eras.begin().map_err(lost)?;
         match self.send_on(connection, statement).await {
-            Ok(rows) => Ok(Answer { rows, sent: Sent::Once }),
+            Ok(rows) => Ok((Answer { rows, sent: Sent::Once }, mark)),
             Err(error) if is_loss(&error) => {
-                let connection = self.living_connection().await.map_err(|error| store_error(what, error))?;
-                let rows = self.send_on(connection, statement).await;
-                rows.map(|rows| Answer { rows, sent: Sent::Twice }).map_err(|error| store_error(what, error))
+                let connection = self.living_connection().await.map_err(failed)?;
+                let mark = self.eras.begin().map_err(lost)?;
+                let rows = self.send_on(connection, statement).await.map_err(failed)?;
+                Ok((Answer { rows, sent: Sent::Twice }, mark))
             }
-            Err(error) => Err(store_error(what, error)),
+            Err(error) => Err(failed(error)),
         }
     }
 
@@ -112,22 +149,9 @@ impl PostgresStore {
     }
 }
 
-/// Reads the address, and adds what holds for every connection of ours.
-fn address(url: &str, options: &PostgresOptions) -> Result<PgConnectOptions, StoreError> {
-    let address: PgConnectOptions =
-        url.parse().map_err(|error| store_error("reading the address of the PostgreSQL server", error))?;
-    let settings = [
-        ("search_path", options.schema.to_string()),
-        ("statement_timeout", options.statement_ms_max.to_string()),
-    ];
-    // What is written may be secret, and a line for every statement helps nobody.
-    Ok(address.application_name("artel").options(settings).disable_statement_logging())
-}
-
-/// A commit that the server has not flushed is none: `RunStore::sync` relies on it. Stronger settings than `on` stay.
-async fn flush_commits(connection: &mut sqlx::PgConnection) -> Result<(), sqlx::Error> {
-    let statement = "SELECT set_config('synchronous_commit', 'on', false) \
-                     WHERE current_setting('synchronous_commit') = 'off'";
-    sqlx::query(statement).execute(connection).await?;
+/// Prepares a connection, and takes note of the era in which it was opened.
+async fn begin_session(connection: &mut PgConnection, eras: Arc<Eras>) -> Result<(), sqlx::Error> {
+    let era: String = sqlx::query_scalar("SELECT begin_session()").fetch_one(connection).await?;
+    eras.meet(&era);
     Ok(())
 }

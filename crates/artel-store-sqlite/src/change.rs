@@ -8,6 +8,7 @@ use artel_store::{Claim, Created, Fence, NewRun, OwnerId, Revision, RunAppend};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use uuid::Uuid;
 
+use crate::effort::Effort;
 use crate::row::{EventColumns, ExecutionColumns, SummaryColumns};
 
 /// A change of the database.
@@ -17,10 +18,8 @@ pub(crate) trait Change: Send + 'static {
     /// What was tried, for messages.
     const WHAT: &'static str;
 
-    /// Returns about how much it writes.
-    fn bytes(&self) -> usize {
-        0
-    }
+    /// Returns how much work it is; always the same.
+    fn effort(&self) -> Effort;
 
     /// Makes it. It may be made again after a rollback.
     fn apply(&self, connection: &Connection) -> rusqlite::Result<Self::Answer>;
@@ -57,8 +56,8 @@ impl Change for Create {
     type Answer = Created;
     const WHAT: &'static str = "keep a run";
 
-    fn bytes(&self) -> usize {
-        self.events.iter().map(|event| event.event.len()).sum()
+    fn effort(&self) -> Effort {
+        Effort::Brief(self.events.iter().map(|event| event.event.len()).sum())
     }
 
     fn apply(&self, connection: &Connection) -> rusqlite::Result<Created> {
@@ -148,9 +147,9 @@ impl Change for Append {
     type Answer = Result<Revision, Refused>;
     const WHAT: &'static str = "write a run's log";
 
-    fn bytes(&self) -> usize {
+    fn effort(&self) -> Effort {
         let events = self.events.iter().map(|event| event.event.len());
-        events.chain(self.executions.iter().map(|record| record.record.len())).sum()
+        Effort::Brief(events.chain(self.executions.iter().map(|record| record.record.len())).sum())
     }
 
     fn apply(&self, connection: &Connection) -> rusqlite::Result<Self::Answer> {
@@ -201,31 +200,30 @@ fn update_summary(connection: &Connection, run: i64, summary: &SummaryColumns) -
     Ok(())
 }
 
+/// Writes a record. An execution keeps its run, agent, skill and beginning, so what follows its first write leaves their
+/// indexes alone; one that does not is written anew.
 fn upsert_execution(connection: &Connection, run: i64, record: &ExecutionColumns) -> rusqlite::Result<()> {
-    // An execution keeps its run, agent, skill and beginning, so what follows its first write leaves their indexes alone.
-    let mut update = connection.prepare_cached(
-        "UPDATE executions SET status = ?1, duration_ms = ?2, retry_count = ?3, record = ?4 \
-         WHERE id = ?5 AND agent_id IS ?6 AND skill = ?7 AND started_at = ?8",
-    )?;
-    let updated = update.execute(params![
-        record.status,
-        record.duration_ms,
-        record.retry_count,
-        record.record,
-        record.id,
-        record.agent_id,
-        record.skill,
-        record.started_at,
-    ])?;
-    if updated == 0 { replace_execution(connection, run, record) } else { Ok(()) }
+    let upsert = "INSERT INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET status = excluded.status, \
+         duration_ms = excluded.duration_ms, retry_count = excluded.retry_count, record = excluded.record \
+         WHERE run = excluded.run AND agent_id IS excluded.agent_id AND skill = excluded.skill \
+         AND started_at = excluded.started_at";
+    let replace = "REPLACE INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    if write_execution(connection, upsert, run, record)? == 0 {
+        write_execution(connection, replace, run, record)?;
+    }
+    Ok(())
 }
 
-fn replace_execution(connection: &Connection, run: i64, record: &ExecutionColumns) -> rusqlite::Result<()> {
-    let mut replace = connection.prepare_cached(
-        "INSERT OR REPLACE INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, \
-         record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?;
-    replace.execute(params![
+/// Executes a statement with all columns of a record, and returns how many rows it wrote.
+fn write_execution(
+    connection: &Connection,
+    sql: &str,
+    run: i64,
+    record: &ExecutionColumns,
+) -> rusqlite::Result<usize> {
+    connection.prepare_cached(sql)?.execute(params![
         record.id,
         run,
         record.agent_id,
@@ -235,8 +233,7 @@ fn replace_execution(connection: &Connection, run: i64, record: &ExecutionColumn
         record.duration_ms,
         record.retry_count,
         record.record,
-    ])?;
-    Ok(())
+    ])
 }
 
 fn change_health(
@@ -260,6 +257,10 @@ impl Change for Claim {
     type Answer = Result<Fence, ClaimRefused>;
     const WHAT: &'static str = "take a run over";
 
+    fn effort(&self) -> Effort {
+        Effort::ROW
+    }
+
     fn apply(&self, connection: &Connection) -> rusqlite::Result<Self::Answer> {
         let id = self.run.0.into_bytes();
         // A fence that does not fit into a column is none that was given out.
@@ -281,6 +282,9 @@ pub(crate) enum ClaimRefused {
     Unknown,
 }
 
+/// What removing some runs or agents writes: all pages that they lie on.
+pub(crate) const PRUNE_BYTES: usize = 1 << 20;
+
 /// Removes some of the runs that ended before a moment, so that other writes get their turn.
 pub(crate) struct Prune {
     pub(crate) before_ms: i64,
@@ -291,6 +295,10 @@ impl Change for Prune {
     /// How many were removed.
     type Answer = u64;
     const WHAT: &'static str = "remove old runs";
+
+    fn effort(&self) -> Effort {
+        Effort::Long(PRUNE_BYTES)
+    }
 
     fn apply(&self, connection: &Connection) -> rusqlite::Result<u64> {
         let mut find = connection.prepare_cached("SELECT key FROM runs WHERE completed_at < ?1 LIMIT ?2")?;
@@ -313,6 +321,10 @@ pub(crate) struct ResetHealth {
 impl Change for ResetHealth {
     type Answer = ();
     const WHAT: &'static str = "reset a skill's health";
+
+    fn effort(&self) -> Effort {
+        Effort::ROW
+    }
 
     fn apply(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.prepare_cached("DELETE FROM health WHERE skill = ?1")?.execute([&self.skill])?;

@@ -58,6 +58,7 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
     let mut problems = broken_references(&transaction)?;
     problems.extend(gaps(&transaction)?);
     problems.extend(half_ended(&transaction)?);
+    problems.extend(miscounted(&transaction)?);
     problems.extend(unreadable(&transaction)?);
     Ok(CheckReport { version, runs, events, executions, problems })
 }
@@ -101,6 +102,23 @@ fn half_ended(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     sentences(connection, &sql, |row| {
         let (run, state): (String, String) = (row.get(0)?, row.get(1)?);
         Ok(format!("run {run} is {state}, which does not fit with when it ended"))
+    })
+}
+
+/// What is counted along is what counting gives: unread messages, living agents, and where the logs of agents end.
+fn miscounted(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "WITH lying AS (SELECT recipient, count(*) AS number FROM deliveries WHERE is_read = 0 GROUP BY recipient), \
+               said AS (SELECT agent, max(revision) AS number FROM agent_events GROUP BY agent) \
+               SELECT 'unread messages of agent ' || lower(hex(coalesce(agent, recipient))), coalesce(unread, 0), \
+               coalesce(number, 0) FROM mailboxes FULL JOIN lying ON agent = recipient \
+               WHERE coalesce(unread, 0) <> coalesce(number, 0) \
+               UNION ALL SELECT 'events of agent ' || lower(hex(id)), revision, coalesce(number, 0) \
+               FROM agents LEFT JOIN said ON agent = id WHERE revision <> coalesce(number, 0) \
+               UNION ALL SELECT 'living agents', living, number FROM agent_totals, \
+               (SELECT count(*) AS number FROM agents WHERE is_live = 1) WHERE living <> number";
+    sentences(connection, sql, |row| {
+        let (what, counted, found): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(format!("{counted} {what} are counted, and there are {found}"))
     })
 }
 

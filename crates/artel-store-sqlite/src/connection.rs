@@ -13,7 +13,7 @@ use crate::failure::store_error;
 use crate::options::SqliteOptions;
 
 /// How many statements a connection keeps prepared: more than we have.
-const STATEMENTS_MAX: usize = 64;
+const STATEMENTS_MAX: usize = 128;
 /// How much of the file a connection keeps in memory, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
 

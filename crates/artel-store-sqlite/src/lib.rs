@@ -1,26 +1,39 @@
-//! artel's default store: one SQLite file, one thread that writes in batches, one that makes writes survive a power cut,
-//! and a few connections that read.
+//! artel's default store: one SQLite file, one connection that writes in batches on the thread of whoever comes first, one
+//! thread that makes writes survive a power cut, and a few connections that read.
 //!
 //! Knows SQL and files; decides nothing about runs.
 
+mod agent;
 mod backup;
 mod change;
 mod check;
 mod checkpoint;
+mod clock;
 mod connection;
+mod dead;
+mod effort;
 mod failure;
+mod job;
 mod listing;
+mod mail;
+mod metrics;
 mod migrate;
 mod options;
+mod pen;
+mod post;
+mod queue;
 mod reader;
 mod row;
 mod stats;
 mod store;
 mod sync;
+mod topic;
+mod wait;
 mod writer;
 
 pub use backup::BackupError;
 pub use check::CheckReport;
+pub use metrics::METRICS;
 pub use migrate::{MIGRATIONS, Migration};
 pub use options::SqliteOptions;
 pub use store::SqliteStore;

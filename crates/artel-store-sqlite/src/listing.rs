@@ -47,15 +47,15 @@ pub(crate) fn executions(
 }
 
 /// What a list is made of.
-struct Query {
-    columns: &'static str,
-    table: &'static str,
-    time: &'static str,
+pub(crate) struct Query {
+    pub(crate) columns: &'static str,
+    pub(crate) table: &'static str,
+    pub(crate) time: &'static str,
 }
 
 impl Query {
     /// Returns the rows that fit, the latest first, one more than `limit` if there are as many.
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         connection: &Connection,
         mut conditions: Conditions,
@@ -86,14 +86,14 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    fn one(&mut self, clause: &str, value: Option<Value>) {
+    pub(crate) fn one(&mut self, clause: &str, value: Option<Value>) {
         if let Some(value) = value {
             self.clauses.push(clause.to_owned());
             self.values.push(value);
         }
     }
 
-    fn any_of(&mut self, column: &str, words: impl ExactSizeIterator<Item = &'static str>) {
+    pub(crate) fn any_of(&mut self, column: &str, words: impl ExactSizeIterator<Item = &'static str>) {
         if words.len() > 0 {
             let marks = vec!["?"; words.len()].join(", ");
             self.clauses.push(format!("{column} IN ({marks})"));

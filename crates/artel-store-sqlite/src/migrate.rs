@@ -13,7 +13,10 @@ pub struct Migration {
 }
 
 /// All steps. A step that was released is never changed.
-pub const MIGRATIONS: &[Migration] = &[Migration { sql: include_str!("../migrations/0001_runs.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("../migrations/0001_runs.sql") },
+    Migration { sql: include_str!("../migrations/0002_agents.sql") },
+];
 
 /// `artl`, in the header of our files.
 const APPLICATION_ID: i64 = 0x6172_746c;

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use crate::connection::open_reader;
 use crate::failure::store_error;
+use crate::metrics::ReadMeters;
 use crate::options::SqliteOptions;
 
 /// Connections that read.
@@ -18,6 +19,7 @@ pub(crate) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
     path: Arc<str>,
+    meters: ReadMeters,
 }
 
 impl Readers {
@@ -29,6 +31,7 @@ impl Readers {
             idle: Arc::new(Mutex::new(idle)),
             permits: Arc::new(Semaphore::new(count)),
             path: path.as_str().into(),
+            meters: ReadMeters::new(),
         })
     }
 
@@ -38,6 +41,7 @@ impl Readers {
         what: &str,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let _reading = self.meters.reading();
         let permit = self.permits.clone().acquire_owned().await.expect("the semaphore is never closed");
         let idle = self.idle.clone();
         let run = move || {

@@ -125,12 +125,12 @@ pub(crate) fn ended_statuses() -> String {
     ended.map(|status| format!("'{}'", status.as_str())).collect::<Vec<_>>().join(", ")
 }
 
-fn json<T: Serialize>(value: &T) -> String {
+pub(crate) fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value)
         .expect("what is kept has text for keys, and nothing in it fails to be written")
 }
 
-fn parsed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(crate) fn parsed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|error| unreadable(column, error))
 }
@@ -144,7 +144,7 @@ pub(crate) fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(row.get::<_, i64>(column)?).map_err(|error| unreadable(column, error))
 }
 
-fn unreadable(column: usize, why: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+pub(crate) fn unreadable(column: usize, why: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }
 

@@ -13,12 +13,14 @@ use artel_store::{
 };
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
+use metrics::Counter;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::change::{Append, ClaimRefused, Create, Prune, Refused, ResetHealth};
 use crate::checkpoint::CheckpointHandle;
 use crate::connection::{create_file, open_reader, open_writer};
 use crate::failure::store_error;
+use crate::metrics::appends;
 use crate::migrate::migrate;
 use crate::options::SqliteOptions;
 use crate::reader::Readers;
@@ -38,7 +40,8 @@ pub struct SqliteStore {
     syncer: SyncHandle,
     // Dropped last: the connection that closes last copies the log into the database and removes it, which only one that
     // writes can do.
-    writer: WriterHandle,
+    pub(crate) writer: WriterHandle,
+    appends: Counter,
     path: Utf8PathBuf,
 }
 
@@ -63,6 +66,7 @@ impl SqliteStore {
             syncer: SyncHandle::start(path)?,
             readers: Readers::open(path, &options)?,
             watcher: Mutex::new(watcher),
+            appends: appends(),
             path: path.to_owned(),
         })
     }
@@ -81,7 +85,10 @@ impl RunStore for SqliteStore {
 
     async fn append(&self, append: RunAppend) -> Result<Revision, AppendError> {
         match self.writer.write(Append::new(append)).await {
-            Ok(Ok(revision)) => Ok(revision),
+            Ok(Ok(revision)) => {
+                self.appends.increment(1);
+                Ok(revision)
+            }
             Ok(Err(Refused::Unknown)) => Err(AppendError::Unknown),
             Ok(Err(Refused::Fenced)) => Err(AppendError::Fenced),
             Ok(Err(Refused::Conflict { actual })) => Err(AppendError::Conflict { actual }),

@@ -8,6 +8,9 @@ use artel_store::StoreError;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::clock::moment;
+use crate::metrics::SyncMeters;
+
 /// Asks for an fsync.
 #[derive(Debug)]
 pub(crate) struct SyncHandle {
@@ -30,7 +33,8 @@ impl SyncHandle {
         let file = File::open(&wal).map_err(unavailable(format!("open `{wal}`")))?;
         sync_folder(path).map_err(unavailable(format!("sync the folder of `{path}`")))?;
         let (queue, requests) = mpsc::unbounded_channel();
-        let run = move || sync_when_asked(&file, &wal, requests);
+        let meters = SyncMeters::new();
+        let run = move || sync_when_asked(&file, &wal, requests, &meters);
         let spawned = thread::Builder::new().name("artel-sync".to_owned()).spawn(run);
         let thread = spawned.map_err(unavailable("start the thread that syncs".to_owned()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
@@ -65,7 +69,12 @@ fn sync_folder(path: &Utf8Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn sync_when_asked(file: &File, path: &Utf8Path, mut requests: mpsc::UnboundedReceiver<Reply>) {
+fn sync_when_asked(
+    file: &File,
+    path: &Utf8Path,
+    mut requests: mpsc::UnboundedReceiver<Reply>,
+    meters: &SyncMeters,
+) {
     let mut failed = None;
     while let Some(first) = requests.blocking_recv() {
         let mut waiting = vec![first];
@@ -75,8 +84,11 @@ fn sync_when_asked(file: &File, path: &Utf8Path, mut requests: mpsc::UnboundedRe
         // After a failed fsync the system may have dropped what it could not write, and the next one would say that all
         // is well. Only a restart reads what is really there.
         if failed.is_none() {
+            let since = moment();
             failed = file.sync_data().err();
+            meters.took.record(since.elapsed());
         }
+        meters.wanted.increment(waiting.len() as u64);
         for reply in waiting {
             let answer = failed.as_ref().map_or(Ok(()), |error| Err(sync_error(path, error)));
             // Who asked may have gone.

@@ -1,38 +1,32 @@
-//! The one thread that writes: it takes all changes that wait, makes them in one transaction, and answers them together.
+//! Who writes: whoever has a change and finds the pen free writes for all who wait, so that a lone write needs no other
+//! thread. What may take long is left to a thread of our own, because callers must not block theirs.
+//!
+//! Knows nothing about transactions; the pen does.
 
-use std::hint;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::fmt;
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use artel_store::StoreError;
-use rusqlite::{Connection, wal::CheckpointMode};
-use tokio::sync::mpsc::error::TryRecvError;
-use tokio::sync::{mpsc, oneshot};
+use metrics::Gauge;
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task;
 
 use crate::change::Change;
 use crate::checkpoint::CheckpointHandle;
-use crate::failure::{is_busy, store_error};
+use crate::job::{Job, Pending};
+use crate::pen::{Attempt, Pen};
+use crate::queue::Queue;
 
-/// How many changes go into one transaction.
-const BATCH_MAX: usize = 1024;
-/// How many bytes of events and records go into one transaction, or those of a single change.
-const BATCH_BYTES_MAX: usize = 4 << 20;
-/// How often the thread looks for more work before it sleeps: being woken costs more than a small write.
-const LOOKS_BEFORE_SLEEP: u32 = 200;
-/// How many pages the log of SQLite holds before they are copied into the database in the background.
-const WAL_PAGES: i32 = 8_000;
-/// How many it holds before the writer itself stops for that, so that the log begins anew.
-const WAL_PAGES_MAX: i32 = 4 * WAL_PAGES;
-/// The pauses between looks at a file that another program writes to, in microseconds.
-const BUSY_PAUSE_US: u64 = 50;
-const BUSY_PAUSE_US_MAX: u64 = 5_000;
+/// How often a caller writes what came meanwhile, before it leaves that to the thread and goes on with its own work.
+const ROUNDS_MAX: usize = 2;
 
 /// Gives changes to the writer.
 #[derive(Debug)]
 pub(crate) struct WriterHandle {
-    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    desk: Arc<Desk>,
     thread: Option<JoinHandle<()>>,
     path: Arc<str>,
 }
@@ -49,35 +43,47 @@ pub(crate) struct WriterConfig {
 impl WriterHandle {
     /// Starts the thread.
     pub(crate) fn start(config: WriterConfig) -> Result<Self, StoreError> {
-        let (queue, changes) = mpsc::channel(config.queue_max);
-        let path = config.path.clone();
-        let writer = Writer::new(config, changes)?;
-        let spawned = thread::Builder::new().name("artel-write".to_owned()).spawn(move || writer.run());
+        let WriterConfig { connection, checkpoint, path, queue_max, busy_ms } = config;
+        let pen = Pen::new(connection, checkpoint, &path, busy_ms)?;
+        let desk = Arc::new(Desk::new(pen, queue_max));
+        let of_thread = desk.clone();
+        let write = move || {
+            while let Some(turn) = of_thread.wait_for_turn() {
+                turn.write_all();
+            }
+        };
+        let spawned = thread::Builder::new().name("artel-write".to_owned()).spawn(write);
         let thread = spawned.map_err(|error| StoreError::Unavailable {
             what: "start the thread that writes".to_owned(),
             source: error.into(),
         })?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), path })
+        Ok(Self { desk, thread: Some(thread), path })
     }
 
     /// Makes a change and returns when it is written.
     pub(crate) async fn write<C: Change>(&self, change: C) -> Result<C::Answer, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Pending { change, outcome: None, reply, path: self.path.clone() });
-        let queue = self.queue.as_ref().expect("the queue is open until the handle is dropped");
-        queue.send(job).await.map_err(|_| gone::<C>())?;
+        self.desk.room.acquire().await.map_err(|_| gone::<C>())?.forget();
+        let queued = self.desk.queue(job, task::try_id());
+        if queued.has_company {
+            // The others that are about to write get into the same transaction.
+            task::yield_now().await;
+        }
+        queued.write();
         answer.await.map_err(|_| gone::<C>())?
     }
 }
 
 fn gone<C: Change>() -> StoreError {
-    StoreError::Unavailable { what: C::WHAT.to_owned(), source: "the thread that writes is gone".into() }
+    StoreError::Unavailable { what: C::WHAT.to_owned(), source: "what writes is gone after a panic".into() }
 }
 
 impl Drop for WriterHandle {
     /// Waits for what is in the queue: it may be written although nobody asks for the answer.
     fn drop(&mut self) {
-        self.queue = None;
+        self.desk.lock().closing = true;
+        self.desk.called.notify_one();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was told when it happened.
             let _ = thread.join();
@@ -85,175 +91,311 @@ impl Drop for WriterHandle {
     }
 }
 
-/// A change of any kind, and who waits for its answer.
-trait Job: Send {
-    fn bytes(&self) -> usize;
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()>;
-    /// Answers with what came of the change, which is written.
-    fn succeed(self: Box<Self>);
-    /// Answers that nothing was written.
-    fn fail(self: Box<Self>, error: &rusqlite::Error);
+/// Where changes wait and the pen lies.
+struct Desk {
+    state: Mutex<State>,
+    /// The thread waits here.
+    called: Condvar,
+    /// For how many more changes there is room.
+    room: Semaphore,
+    /// Shows how many changes wait.
+    waiting: Gauge,
 }
 
-struct Pending<C: Change> {
-    change: C,
-    outcome: Option<C::Answer>,
-    reply: oneshot::Sender<Result<C::Answer, StoreError>>,
-    path: Arc<str>,
+struct State {
+    waiting: Queue,
+    /// The task that put in the latest change.
+    writer: Option<task::Id>,
+    pen: Place,
+    closing: bool,
 }
 
-impl<C: Change> Job for Pending<C> {
-    fn bytes(&self) -> usize {
-        self.change.bytes()
-    }
+/// Where the pen is. It never lies free with changes waiting, unless one of their callers is about to take it.
+enum Place {
+    Free(Box<Pen>),
+    InUse,
+    /// Nobody but the thread may take it.
+    ForThread(Box<Pen>),
+    /// The store is being dropped, or whoever wrote has panicked.
+    Gone,
+}
 
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.outcome = Some(self.change.apply(connection)?);
-        Ok(())
-    }
-
-    fn succeed(self: Box<Self>) {
-        let outcome = self.outcome.expect("a change is made before it is answered");
-        // Who asked may have gone; the change stays.
-        let _ = self.reply.send(Ok(outcome));
-    }
-
-    fn fail(self: Box<Self>, error: &rusqlite::Error) {
-        let what = format!("{} in `{}`", C::WHAT, self.path);
-        let _ = self.reply.send(Err(store_error(&what, error)));
+impl fmt::Debug for Desk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Desk").finish_non_exhaustive()
     }
 }
 
-struct Writer {
-    checkpoint: CheckpointHandle,
-    // Closed after that of the checkpoints; see there.
-    connection: Connection,
-    changes: mpsc::Receiver<Box<dyn Job>>,
-    wal_pages: Arc<AtomicI32>,
-    busy_ms: u64,
-}
-
-impl Writer {
-    fn new(config: WriterConfig, changes: mpsc::Receiver<Box<dyn Job>>) -> Result<Self, StoreError> {
-        let WriterConfig { mut connection, checkpoint, path, busy_ms, queue_max: _ } = config;
-        let wal_pages = Arc::new(AtomicI32::new(0));
-        let count = wal_pages.clone();
-        let prepare = |connection: &mut Connection| {
-            // Locks are waited for by `begin`, with shorter pauses than SQLite's.
-            connection.busy_timeout(Duration::ZERO)?;
-            connection.wal_hook(Some(move |_: &mut _, pages| {
-                count.store(pages, Ordering::Relaxed);
-                Ok(())
-            }))
+impl Desk {
+    fn new(pen: Pen, queue_max: usize) -> Self {
+        let waiting = pen.queue_meter();
+        let state = State {
+            waiting: Queue::default(),
+            writer: None,
+            pen: Place::Free(Box::new(pen)),
+            closing: false,
         };
-        prepare(&mut connection).map_err(|error| store_error(&format!("open `{path}`"), &error))?;
-        Ok(Self { connection, changes, checkpoint, wal_pages, busy_ms })
+        Self { state: Mutex::new(state), called: Condvar::new(), room: Semaphore::new(queue_max), waiting }
     }
 
-    fn run(mut self) {
-        let mut batch = Vec::new();
-        while self.collect(&mut batch) {
-            self.write(&mut batch);
-            self.keep_log_short();
-        }
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for changes and takes all there are, up to the limits; returns nothing when nobody is left to send any.
-    fn collect(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
-        let Some(first) = self.next() else { return false };
-        let mut bytes = first.bytes();
-        batch.push(first);
-        while batch.len() < BATCH_MAX && bytes < BATCH_BYTES_MAX {
-            let Ok(job) = self.changes.try_recv() else { break };
-            bytes += job.bytes();
-            batch.push(job);
-        }
-        true
-    }
-
-    fn next(&mut self) -> Option<Box<dyn Job>> {
-        for _ in 0..LOOKS_BEFORE_SLEEP {
-            match self.changes.try_recv() {
-                Ok(job) => return Some(job),
-                Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) => hint::spin_loop(),
+    /// Puts a change into the queue, for which the caller has got room.
+    fn queue(&self, job: Box<dyn Job>, writer: Option<task::Id>) -> Queued<'_> {
+        let mut state = self.lock();
+        let has_company = mem::replace(&mut state.writer, writer) != writer;
+        // When the pen is gone, the job is dropped here, which tells its caller.
+        if !matches!(state.pen, Place::Gone) {
+            state.waiting.push(job);
+            self.waiting.set(u32::try_from(state.waiting.len()).unwrap_or(u32::MAX));
+            if !state.waiting.is_brief() {
+                self.call_thread(&mut state);
             }
         }
-        self.changes.blocking_recv()
+        Queued { desk: self, has_company }
     }
 
-    fn write(&mut self, batch: &mut Vec<Box<dyn Job>>) {
-        if let Err(error) = self.begin() {
-            batch.drain(..).for_each(|job| job.fail(&error));
-            return;
-        }
-        let together = batch.iter_mut().try_for_each(|job| job.apply(&self.connection));
-        match together.and_then(|()| self.connection.execute_batch("COMMIT")) {
-            Ok(()) => batch.drain(..).for_each(Job::succeed),
-            Err(error) => self.write_one_by_one(batch, &error),
-        }
-    }
-
-    /// One change that fails must not fail the others of its batch: each is tried again alone.
-    fn write_one_by_one(&mut self, batch: &mut Vec<Box<dyn Job>>, error: &rusqlite::Error) {
-        self.roll_back();
-        if batch.len() == 1 {
-            batch.drain(..).for_each(|job| job.fail(error));
-        }
-        for mut job in batch.drain(..) {
-            let mut attempt = || {
-                self.begin()?;
-                job.apply(&self.connection)?;
-                self.connection.execute_batch("COMMIT")
-            };
-            match attempt() {
-                Ok(()) => job.succeed(),
-                Err(error) => {
-                    self.roll_back();
-                    job.fail(&error);
-                }
+    /// Leaves the pen to the thread, unless somebody has it who looks for what waits before giving it back.
+    fn call_thread(&self, state: &mut State) {
+        state.pen = match mem::replace(&mut state.pen, Place::InUse) {
+            Place::Free(pen) => {
+                self.called.notify_one();
+                Place::ForThread(pen)
             }
-        }
+            place @ (Place::InUse | Place::ForThread(_) | Place::Gone) => place,
+        };
     }
 
-    /// Begins a transaction as soon as no other program writes.
-    fn begin(&self) -> rusqlite::Result<()> {
-        let mut begin = self.connection.prepare_cached("BEGIN IMMEDIATE")?;
-        let mut pause = BUSY_PAUSE_US;
-        let mut waited = 0;
+    /// Takes the pen and what waits, if the pen is free and all of it is written quickly.
+    fn take_turn(&self) -> Option<Turn<'_>> {
+        let mut state = self.lock();
+        let State { waiting, pen: place, .. } = &mut *state;
+        match mem::replace(place, Place::InUse) {
+            Place::Free(mut pen) if waiting.is_brief() && pen.is_quick() && !waiting.is_empty() => {
+                self.room.add_permits(pen.take(waiting));
+                return Some(Turn { desk: self, pen: Some(pen) });
+            }
+            other @ (Place::Free(_) | Place::InUse | Place::ForThread(_) | Place::Gone) => *place = other,
+        }
+        if !waiting.is_empty() {
+            self.call_thread(&mut state);
+        }
+        None
+    }
+
+    /// Waits until the thread is to write; nothing when there is nothing to write any more.
+    fn wait_for_turn(&self) -> Option<Turn<'_>> {
+        let mut state = self.lock();
         loop {
-            match begin.execute([]) {
-                Ok(_) => return Ok(()),
-                Err(error) if is_busy(&error) && waited < self.busy_ms * 1000 => {}
-                Err(error) => return Err(error),
+            match mem::replace(&mut state.pen, Place::InUse) {
+                Place::ForThread(pen) => return Some(Turn { desk: self, pen: Some(pen) }),
+                Place::Free(pen) if state.closing && !state.waiting.is_empty() => {
+                    return Some(Turn { desk: self, pen: Some(pen) });
+                }
+                Place::Free(_) if state.closing => {
+                    state.pen = Place::Gone;
+                    return None;
+                }
+                Place::Gone => {
+                    state.pen = Place::Gone;
+                    return None;
+                }
+                place @ (Place::Free(_) | Place::InUse) => state.pen = place,
             }
-            thread::sleep(Duration::from_micros(pause));
-            waited += pause;
-            pause = (pause * 2).min(BUSY_PAUSE_US_MAX);
+            state = self.called.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A change in the queue whose caller has yet to see to it that somebody writes it.
+struct Queued<'a> {
+    desk: &'a Desk,
+    /// Whether another task wrote last.
+    has_company: bool,
+}
+
+impl Queued<'_> {
+    /// Writes it with all else that waits, unless somebody else does. There is no waiting in here, so a caller that is
+    /// dropped never takes the pen along.
+    fn write(self) {
+        let desk = self.desk;
+        mem::forget(self);
+        if let Some(turn) = desk.take_turn() {
+            turn.write_briefly();
+        }
+    }
+}
+
+impl Drop for Queued<'_> {
+    /// The caller is gone before it has written: the thread does it.
+    fn drop(&mut self) {
+        let mut state = self.desk.lock();
+        if !state.waiting.is_empty() {
+            self.desk.call_thread(&mut state);
+        }
+    }
+}
+
+/// The pen in somebody's hands.
+struct Turn<'a> {
+    desk: &'a Desk,
+    /// Nothing when it was given back.
+    pen: Option<Box<Pen>>,
+}
+
+impl Turn<'_> {
+    /// Writes what was taken and what came meanwhile, as long as it takes no time worth speaking of; the rest is left to
+    /// the thread.
+    fn write_briefly(mut self) {
+        for round in 1.. {
+            let attempt = self.pen().try_write();
+            let mut state = self.desk.lock();
+            let State { waiting, pen: place, .. } = &mut *state;
+            let mut pen = self.pen.take().expect(IN_HAND);
+            if attempt == Attempt::Written && waiting.is_empty() {
+                *place = Place::Free(pen);
+                return;
+            }
+            if attempt == Attempt::Unfinished || round == ROUNDS_MAX || !waiting.is_brief() || !pen.is_quick()
+            {
+                *place = Place::ForThread(pen);
+                self.desk.called.notify_one();
+                return;
+            }
+            self.desk.room.add_permits(pen.take(waiting));
+            self.pen = Some(pen);
         }
     }
 
-    fn roll_back(&self) {
-        // SQLite has rolled back already after some failures; there is nothing to undo then.
-        if !self.connection.is_autocommit() {
-            let _ = self.connection.execute_batch("ROLLBACK");
+    /// Writes everything there is, however long that takes.
+    fn write_all(mut self) {
+        loop {
+            let mut state = self.desk.lock();
+            let mut pen = self.pen.take().expect(IN_HAND);
+            self.desk.room.add_permits(pen.take(&mut state.waiting));
+            if !pen.is_loaded() {
+                state.pen = Place::Free(pen);
+                return;
+            }
+            drop(state);
+            self.pen.insert(pen).write();
         }
     }
 
-    /// Has the log of SQLite copied into the database before it grows too long.
-    fn keep_log_short(&self) {
-        let pages = self.wal_pages.load(Ordering::Relaxed);
-        if pages >= WAL_PAGES {
-            self.checkpoint.request();
+    fn pen(&mut self) -> &mut Pen {
+        self.pen.as_mut().expect(IN_HAND)
+    }
+}
+
+/// Why a turn has the pen.
+const IN_HAND: &str = "the pen is in hand until it is given back";
+
+impl Drop for Turn<'_> {
+    /// After a panic nobody writes any more, and who waits is told.
+    fn drop(&mut self) {
+        let Some(pen) = self.pen.take() else { return };
+        self.desk.room.close();
+        let mut state = self.desk.lock();
+        let waiting = mem::take(&mut state.waiting);
+        state.pen = Place::Gone;
+        self.desk.called.notify_one();
+        drop(state);
+        drop((waiting, pen));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+
+    use super::*;
+    use crate::connection::{create_file, open_writer};
+    use crate::effort::Effort;
+    use crate::options::SqliteOptions;
+
+    /// A change that writes a row, or panics.
+    enum Note {
+        Fine,
+        FineButLong,
+        Panics,
+    }
+
+    impl Change for Note {
+        /// The name of the thread that took it.
+        type Answer = Option<String>;
+        const WHAT: &'static str = "take a note";
+
+        fn effort(&self) -> Effort {
+            match self {
+                Self::Fine | Self::Panics => Effort::ROW,
+                Self::FineButLong => Effort::Long(0),
+            }
         }
-        // While somebody writes all the time, the background never catches up; only here nothing is written meanwhile.
-        // A copy that cannot be made at the moment is made after a later write.
-        if pages >= WAL_PAGES_MAX
-            && let Ok((all, copied)) =
-                self.connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::PASSIVE)
-            && all == copied
-        {
-            self.wal_pages.store(0, Ordering::Relaxed);
+
+        fn apply(&self, connection: &Connection) -> rusqlite::Result<Option<String>> {
+            match self {
+                Self::Fine | Self::FineButLong => connection
+                    .execute_batch("CREATE TABLE IF NOT EXISTS notes (note); INSERT INTO notes VALUES (1)")?,
+                Self::Panics => panic!("on purpose"),
+            }
+            Ok(thread::current().name().map(str::to_owned))
+        }
+    }
+
+    fn writer(folder: &Utf8Path) -> Arc<WriterHandle> {
+        let (path, options) = (folder.join("test.db"), SqliteOptions::default());
+        create_file(&path).unwrap();
+        let config = WriterConfig {
+            connection: open_writer(&path, &options).unwrap(),
+            checkpoint: CheckpointHandle::start(open_writer(&path, &options).unwrap()).unwrap(),
+            path: path.as_str().into(),
+            queue_max: 4,
+            busy_ms: 0,
+        };
+        Arc::new(WriterHandle::start(config).unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_may_be_long_is_not_done_by_the_caller() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(Utf8Path::from_path(folder.path()).unwrap());
+        let caller = thread::current().name().map(str::to_owned);
+        let mut tries = 0;
+        // The thread takes the first write, and others as long as it has the pen.
+        while writer.write(Note::Fine).await.unwrap() != caller {
+            tries += 1;
+            assert!(tries < 10_000, "no caller ever writes");
+            task::yield_now().await;
+        }
+        for _ in 0..3 {
+            let taken_by = writer.write(Note::FineButLong).await.unwrap();
+            assert_eq!(taken_by.as_deref(), Some("artel-write"));
+        }
+        let (long, fine) = tokio::join!(writer.write(Note::FineButLong), writer.write(Note::Fine));
+        assert_eq!(long.unwrap().as_deref(), Some("artel-write"));
+        assert!(fine.is_ok());
+    }
+
+    #[tokio::test]
+    async fn after_a_panic_everybody_is_told_and_nobody_waits() {
+        for before in 0..3 {
+            let folder = tempfile::tempdir().unwrap();
+            let writer = writer(Utf8Path::from_path(folder.path()).unwrap());
+            for _ in 0..before {
+                writer.write(Note::Fine).await.unwrap();
+            }
+            let panics = {
+                let writer = writer.clone();
+                tokio::spawn(async move { writer.write(Note::Panics).await })
+            };
+            // On the thread of the caller the panic is the caller's; on that of the writer it is an answer.
+            assert!(!matches!(panics.await, Ok(Ok(_))));
+            for _ in 0..10 {
+                let refused = writer.write(Note::Fine).await;
+                assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+            }
         }
     }
 }

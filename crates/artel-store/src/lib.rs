@@ -2,20 +2,30 @@
 //!
 //! Knows nothing of SQL. Absence is `None`, a conflict is a variant, the order of every list is documented.
 
+mod agent;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 mod error;
 mod execution;
 mod health;
+mod mail;
 mod memory;
 mod page;
 mod run;
 
+pub use agent::{
+    AgentAppend, AgentAppendError, AgentFilter, AgentRefused, AgentRow, AgentStore, LoggedAgentEvent,
+    NewAgent, may_have_children,
+};
 pub use error::StoreError;
 pub use execution::{
     ExecutionFilter, ExecutionStats, ExecutionStore, StatsBy, StatsFilter, has_ended, nearest_rank,
 };
 pub use health::{HealthStore, SkillHealth};
+pub use mail::{
+    MAILBOX_READ_BYTES_MAX, MESSAGE_REMEMBERED_MS, Mail, MailCounts, MailQuery, MailStore, Post, PostRefused,
+    Posted, TopicEvent, WaitStore,
+};
 pub use memory::MemoryStore;
 pub use page::{Cursor, Page, PageRequest};
 pub use run::{

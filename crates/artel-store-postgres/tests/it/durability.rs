@@ -1,14 +1,15 @@
-//! Servers restart and connections are cut; the store goes on by itself and has lost nothing.
+//! Servers restart and crash, and connections are cut; the store goes on by itself, or says what may be lost.
 
 use std::sync::Arc;
 
 use artel_store::contract::{new_run, note, run_id};
 use artel_store::{AppendError, Fence, Revision, RunAppend, RunStore as _, StoreError};
 use artel_store_postgres::{PostgresOptions, PostgresStore};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
-use crate::server::{OwnServer, Place};
+use crate::own_server::OwnServer;
+use crate::server::Place;
 
 const WORKS: &str = "the store works";
 
@@ -27,6 +28,7 @@ fn append(expected: u64, text: &str) -> RunAppend {
 async fn store_with_run(url: &str) -> PostgresStore {
     let store = PostgresStore::connect(url, PostgresOptions::default()).await.expect(WORKS);
     store.create(new_run(run_id(1), 10)).await.expect(WORKS);
+    store.sync().await.expect(WORKS);
     store
 }
 
@@ -58,15 +60,80 @@ async fn cut_connections_are_replaced() {
 }
 
 #[tokio::test]
-async fn a_crash_of_the_server_loses_nothing_that_was_written() {
+async fn a_crash_of_the_server_loses_nothing_that_was_synced() {
     let mut server = OwnServer::start();
     let store = store_with_run(&server.url).await;
     for revision in 1..6 {
         warm_up(&store).await;
         store.append(append(revision, "before a crash")).await.unwrap();
+        store.sync().await.unwrap();
         server.order("restart");
         let log = store.events(run_id(1), Revision(0), 100).await.unwrap();
         assert_eq!(log.len() as u64, revision + 1);
+    }
+}
+
+/// Checks that a store that wrote something is of no use any more, and that the next one goes on.
+async fn knows_of_the_crash(store: PostgresStore, url: &str) {
+    for answer in [
+        store.sync().await,
+        store.version().await.map(drop),
+        store.create(new_run(run_id(2), 10)).await.map(drop),
+        store.sync().await,
+    ] {
+        let Err(StoreError::Unavailable { source, .. }) = answer else { panic!("{answer:?}") };
+        assert!(source.to_string().contains("crashed"), "{source}");
+    }
+    let next = PostgresStore::connect(url, PostgresOptions::default()).await.expect(WORKS);
+    let log = next.events(run_id(1), Revision(0), 100).await.expect(WORKS);
+    let end = log.len() as u64;
+    assert!((1..=2).contains(&end), "what was synced is there");
+    assert_eq!(next.append(append(end, "next")).await.expect(WORKS), Revision(end + 1));
+    next.sync().await.expect(WORKS);
+}
+
+#[tokio::test]
+async fn a_crash_of_the_server_before_a_sync_is_told() {
+    let mut server = OwnServer::start();
+    let store = store_with_run(&server.url).await;
+    store.append(append(1, "before a crash")).await.unwrap();
+    server.order("restart");
+    knows_of_the_crash(store, &server.url).await;
+}
+
+#[tokio::test]
+async fn a_crash_of_one_process_of_the_server_is_told_too() {
+    let server = OwnServer::start();
+    let store = store_with_run(&server.url).await;
+    store.append(append(1, "before a crash")).await.unwrap();
+    let mut other = PgConnection::connect(&server.url).await.unwrap();
+    let process = sqlx::query_scalar("SELECT pid FROM pg_stat_activity WHERE application_name = 'artel'");
+    let process: i32 = process.fetch_one(&mut other).await.unwrap();
+    let crash = format!("COPY (SELECT) TO PROGRAM 'kill -KILL {process}'");
+    drop(sqlx::raw_sql(AssertSqlSafe(crash)).execute(&mut other).await);
+    // The server ends all connections before it recovers.
+    while sqlx::raw_sql("SELECT").execute(&mut other).await.is_ok() {}
+    knows_of_the_crash(store, &server.url).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_properly_loses_nothing() {
+    let mut server = OwnServer::start();
+    let store = store_with_run(&server.url).await;
+    warm_up(&store).await;
+    for revision in 1..4 {
+        store.append(append(revision, "before a stop")).await.unwrap();
+        let (_, folder) = server.url.split_once("host=").unwrap();
+        let file = format!("{folder}/data/postmaster.pid");
+        let mut other = PgConnection::connect(&server.url).await.unwrap();
+        let stop = "COPY (SELECT) TO PROGRAM 'kill -INT $(head -n 1 postmaster.pid)'";
+        drop(sqlx::raw_sql(stop).execute(&mut other).await);
+        while std::fs::exists(&file).unwrap() {
+            tokio::task::yield_now().await;
+        }
+        server.order("start");
+        store.sync().await.unwrap();
+        assert_eq!(store.run(run_id(1)).await.unwrap().unwrap().revision, Revision(revision + 1));
     }
 }
 
@@ -78,8 +145,10 @@ async fn a_server_that_is_away_is_told_and_welcomed_back() {
     let answer = store.append(append(1, "next")).await;
     assert!(matches!(answer, Err(AppendError::Store(StoreError::Unavailable { .. }))), "{answer:?}");
     assert!(matches!(store.version().await, Err(StoreError::Unavailable { .. })));
+    assert!(matches!(store.sync().await, Err(StoreError::Unavailable { .. })));
     server.order("start");
     assert_eq!(store.append(append(1, "next")).await.unwrap(), Revision(2));
+    store.sync().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,11 +178,9 @@ async fn a_hundred_writers_of_one_log_leave_no_gap() {
 }
 
 #[tokio::test]
-async fn commits_are_flushed_whatever_the_server_does_otherwise() {
-    let mut place = Place::any();
-    place.options.connections_max = 1;
-    let url = format!("{}&options=-c%20synchronous_commit%3Doff", place.url());
-    let store = PostgresStore::connect(&url, place.options.clone()).await.unwrap();
+async fn a_write_does_not_wait_for_the_disk_and_a_sync_does() {
+    let place = Place::any();
+    let store = place.store().await;
     place
         .run(
             "CREATE TABLE seen (setting text); \
@@ -123,7 +190,31 @@ async fn commits_are_flushed_whatever_the_server_does_otherwise() {
         )
         .await;
     store.create(new_run(run_id(1), 10)).await.unwrap();
-    let seen = sqlx::query_scalar("SELECT setting FROM seen");
-    let seen: Vec<String> = seen.fetch_all(&mut place.connection().await).await.unwrap();
-    assert_eq!(seen, ["on"]);
+    let mut other = place.connection().await;
+    let seen: Vec<String> =
+        sqlx::query_scalar("SELECT setting FROM seen").fetch_all(&mut other).await.unwrap();
+    assert_eq!(seen, ["off"]);
+
+    let end: String =
+        sqlx::query_scalar("SELECT pg_current_wal_insert_lsn()::text").fetch_one(&mut other).await.unwrap();
+    store.sync().await.unwrap();
+    let is_flushed = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn() >= $1::pg_lsn").bind(end);
+    let is_flushed: bool = is_flushed.fetch_one(&mut other).await.unwrap();
+    assert!(is_flushed);
+}
+
+#[tokio::test]
+async fn a_sync_is_as_strong_as_the_server_is_set_but_never_off() {
+    let place = Place::any();
+    drop(place.store().await);
+    for (setting, expected) in
+        [("off", "on"), ("on", "on"), ("local", "local"), ("remote_apply", "remote_apply")]
+    {
+        let mut connection = place.connection().await;
+        let set = format!("SET synchronous_commit = {setting}; SELECT begin_session()");
+        sqlx::raw_sql(AssertSqlSafe(set)).execute(&mut connection).await.unwrap();
+        let levels = "SELECT current_setting('artel.sync_level'), current_setting('synchronous_commit')";
+        let levels: (String, String) = sqlx::query_as(levels).fetch_one(&mut connection).await.unwrap();
+        assert_eq!(levels, (expected.to_owned(), "off".to_owned()), "{setting}");
+    }
 }

@@ -1,11 +1,17 @@
 //! A write whose answer is lost with the connection is done once, and told as done.
 
-use artel_store::contract::{new_run, note, run_id};
-use artel_store::{AppendError, Claim, Created, Fence, NewRun, OwnerId, Revision, RunAppend, RunStore as _};
+use artel_model::message::Message;
+use artel_store::contract::{
+    agent_id, agent_record, correlation, message_id, new_agent, new_run, note, peek, post, run_id, said, to,
+};
+use artel_store::{
+    AgentAppend, AgentAppendError, AgentStore as _, AppendError, Claim, Created, Fence, MailStore as _,
+    NewRun, OwnerId, Posted, Revision, RunAppend, RunStore as _,
+};
 use artel_store_postgres::{PostgresOptions, PostgresStore};
 
+use crate::own_server::OwnServer;
 use crate::proxy::{Break, MARK, breaking_way};
-use crate::server::OwnServer;
 
 const WORKS: &str = "the store works";
 
@@ -81,5 +87,54 @@ async fn a_claim_whose_answer_was_lost_is_ours() {
         let claim = Claim { run: run_id(1), seen: Fence(1), owner: OwnerId(MARK.to_owned()) };
         assert_eq!(breaking.claim(claim).await.unwrap(), Fence(2), "{at:?}");
         assert_eq!(whole.run(run_id(1)).await.unwrap().unwrap().fence, Fence(2), "{at:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_whose_answer_was_lost_is_kept_once() {
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let mut record = agent_record(1, None, 10);
+        record.spec.name = Some(MARK.to_owned());
+        assert_eq!(breaking.create_agent(new_agent(record)).await.unwrap(), Ok(()), "{at:?}");
+        assert_eq!(whole.agent_events(agent_id(1), Revision(0), 10).await.unwrap().len(), 1, "{at:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agents_append_whose_answer_was_lost_is_done_once() {
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let record = agent_record(1, None, 10);
+        whole.create_agent(new_agent(record.clone())).await.expect(WORKS).expect("there is room");
+        let append = |text| AgentAppend {
+            expected: Revision(1),
+            events: vec![said(20, text), said(21, "and more")],
+            record: record.clone(),
+        };
+        assert_eq!(breaking.append_agent(append(MARK)).await.unwrap(), Revision(3), "{at:?}");
+        assert_eq!(whole.agent_events(agent_id(1), Revision(0), 10).await.unwrap().len(), 3, "{at:?}");
+        let late = breaking.append_agent(append("somebody else's")).await;
+        assert!(matches!(late, Err(AgentAppendError::Conflict { actual: Revision(3) })), "{late:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_whose_answer_was_lost_is_posted_once() {
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let agent = new_agent(agent_record(1, None, 10));
+        whole.create_agent(agent).await.expect(WORKS).expect("there is room");
+        let marked = serde_json::Map::from_iter([("text".to_owned(), MARK.into())]);
+        let payload = marked.try_into().expect("it is short");
+        let message = Message { payload, correlation: Some(correlation(7)), ..to(1, 1) };
+        let posted = breaking.post(post(message.clone())).await.unwrap();
+        assert_eq!(posted, Posted::Delivered(vec![agent_id(1)]), "{at:?}");
+        assert_eq!(breaking.post(post(message)).await.unwrap(), Posted::Duplicate, "{at:?}");
+        let mail = whole.mailbox(peek(1, 1000)).await.unwrap();
+        assert_eq!(mail.iter().map(|mail| mail.message.id).collect::<Vec<_>>(), [message_id(1)], "{at:?}");
     }
 }

@@ -5,5 +5,8 @@ mod durability;
 mod errors;
 mod lost_answers;
 mod migrations;
+mod own_server;
 mod proxy;
+mod prune;
 mod server;
+mod tls;

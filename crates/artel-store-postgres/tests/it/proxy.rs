@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
-use crate::server::OwnServer;
+use crate::own_server::OwnServer;
 
 /// What holds this breaks the way.
 pub(crate) const MARK: &str = "break-here";

@@ -14,7 +14,7 @@ use crate::support::{Folder, append, create, sound_length};
 #[tokio::test]
 async fn a_full_disk_writes_nothing_and_works_again_when_there_is_space() {
     let folder = Folder::new();
-    let options = SqliteOptions { pages_max: Some(60), ..SqliteOptions::default() };
+    let options = SqliteOptions { pages_max: Some(68), ..SqliteOptions::default() };
     let store = SqliteStore::open(&folder.database(), options).unwrap();
     let ended = artel_model::run::RunSummary {
         state: artel_model::run::RunState::Succeeded,
@@ -43,7 +43,7 @@ async fn a_full_disk_writes_nothing_and_works_again_when_there_is_space() {
 #[tokio::test]
 async fn one_write_that_fails_does_not_fail_its_batch() {
     let folder = Folder::new();
-    let options = SqliteOptions { pages_max: Some(60), ..SqliteOptions::default() };
+    let options = SqliteOptions { pages_max: Some(68), ..SqliteOptions::default() };
     let store = SqliteStore::open(&folder.database(), options).unwrap();
     create(&store).await;
     store.create(new_run(run_id(2), 10)).await.unwrap();

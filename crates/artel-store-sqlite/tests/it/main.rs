@@ -5,6 +5,9 @@
 mod contract;
 mod damage;
 mod killed;
+mod mail;
+mod metrics;
 mod reopen;
+mod stress;
 mod support;
 mod together;

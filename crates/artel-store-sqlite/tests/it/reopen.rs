@@ -56,11 +56,15 @@ async fn what_is_in_the_queue_is_written_before_the_store_is_gone() {
     assert_eq!(sound_length(&folder.open()).await, 2);
 }
 
-const SECOND: Migration =
+const THIRD: Migration =
     Migration { sql: "CREATE TABLE later (key INTEGER PRIMARY KEY); INSERT INTO later VALUES (7)" };
-const LATER: &[Migration] = &[MIGRATIONS[0], SECOND];
-const BROKEN: &[Migration] =
-    &[MIGRATIONS[0], SECOND, Migration { sql: "DELETE FROM later; CREATE TABLE later (key TEXT)" }];
+const LATER: &[Migration] = &[MIGRATIONS[0], MIGRATIONS[1], THIRD];
+const BROKEN: &[Migration] = &[
+    MIGRATIONS[0],
+    MIGRATIONS[1],
+    THIRD,
+    Migration { sql: "DELETE FROM later; CREATE TABLE later (key TEXT)" },
+];
 
 fn open_with(folder: &Folder, migrations: &'static [Migration]) -> Result<SqliteStore, StoreError> {
     let options = SqliteOptions { migrations, ..SqliteOptions::default() };
@@ -74,11 +78,11 @@ async fn an_old_file_opens_after_an_upgrade_and_a_newer_one_is_refused() {
     create(&store).await;
     drop(store);
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 2);
+    assert_eq!(store.check().await.unwrap().version, 3);
     assert_eq!(sound_length(&store).await, 1);
     drop(store);
     let refused = open_with(&folder, &MIGRATIONS[..1]);
-    assert!(matches!(refused, Err(StoreError::TooNew { found: 2, known: 1 })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::TooNew { found: 3, known: 1 })), "{refused:?}");
     assert_eq!(sound_length(&open_with(&folder, LATER).unwrap()).await, 1);
 }
 
@@ -89,7 +93,7 @@ async fn a_migration_that_fails_changes_nothing() {
     let refused = open_with(&folder, BROKEN);
     assert!(refused.is_err(), "{refused:?}");
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 2);
+    assert_eq!(store.check().await.unwrap().version, 3);
     assert_eq!(sound_length(&store).await, 1);
     drop(store);
     let connection = rusqlite::Connection::open(folder.database()).unwrap();

@@ -61,3 +61,67 @@ macro_rules! contract_suite {
         )*
     };
 }
+
+/// Makes one test of each case about agents, messages and waits, for the stores that `$factory` returns.
+#[macro_export]
+macro_rules! agent_contract_suite {
+    ($factory:path) => {
+        $crate::contract_suite! { $factory =>
+            an_agent_is_kept_with_its_first_event
+            a_second_agent_with_the_same_id_is_refused
+            a_parent_must_be_idle_or_running
+            living_children_are_limited
+            living_agents_are_limited
+            many_spawns_at_once_stay_within_the_limits
+            one_of_many_spawns_of_an_id_wins
+            an_agents_append_changes_log_and_record
+            an_agents_conflict_writes_nothing
+            one_of_many_agent_appends_wins
+            what_is_said_is_added_wherever_the_log_ends
+            many_talk_at_once_and_nothing_is_lost
+            agent_events_are_read_in_pages
+            agents_are_counted_by_state
+            agents_are_listed_latest_first
+            agents_are_found_by_every_filter
+            children_are_listed_in_the_order_of_spawning
+            pages_are_stable_while_agents_arrive
+            prune_removes_agents_that_ended
+            prune_keeps_the_parents_of_kept_children
+            prune_removes_mailboxes
+            a_message_lies_in_its_mailbox
+            strangers_neither_get_nor_send_messages
+            only_the_terminated_have_no_mailbox
+            a_message_is_posted_once
+            one_of_many_posts_of_a_message_wins
+            a_full_mailbox_refuses
+            many_posts_at_once_stay_within_the_mailbox
+            a_broadcast_reaches_the_living
+            a_broadcast_passes_full_mailboxes_by
+            a_response_needs_its_request
+            requests_are_answered_by_all_who_were_asked
+            mail_is_read_in_order
+            reading_marks_and_peeking_does_not
+            marking_counts_what_was_unread
+            expired_mail_is_never_returned
+            readers_share_a_mailbox
+            much_mail_is_read_in_pieces
+            an_answer_is_taken_by_who_asked
+            an_error_of_a_stranger_is_no_answer
+            termination_makes_dead_letters
+            nothing_is_posted_behind_a_termination
+            sweep_buries_what_is_expired
+            sweep_of_many_counts_each_once
+            dead_letters_are_listed_latest_first
+            dead_letters_are_capped_and_counted
+            topic_events_are_replayed
+            topic_events_are_kept_once_and_capped
+            followers_of_topics_miss_nothing
+            a_wait_that_closes_a_ring_is_refused
+            a_wait_that_ended_is_forgotten
+            a_wait_whose_time_is_up_holds_nobody
+            rings_are_never_closed_together
+            every_write_of_agents_changes_the_version
+            random_mail_is_handled_as_in_memory
+        }
+    };
+}

@@ -48,12 +48,13 @@ fn execution_fits(filter: &ExecutionFilter, record: &ExecutionRecord) -> bool {
         && is_within(record.started_at, filter.started_from, filter.started_before)
 }
 
-fn is_within(at: Timestamp, from: Option<Timestamp>, before: Option<Timestamp>) -> bool {
+/// Says whether a moment is within a span.
+pub(super) fn is_within(at: Timestamp, from: Option<Timestamp>, before: Option<Timestamp>) -> bool {
     from.is_none_or(|from| at >= from) && before.is_none_or(|before| at < before)
 }
 
 /// Sorts the latest first and cuts the page out.
-fn page_of<T>(
+pub(super) fn page_of<T>(
     items: impl Iterator<Item = T>,
     page: &PageRequest,
     place: impl Fn(&T) -> (Timestamp, Uuid),

@@ -32,7 +32,7 @@ impl MemoryStore {
     }
 
     /// Every change is complete before anything in it can panic, so a poisoned lock guards whole tables.
-    fn tables(&self) -> MutexGuard<'_, Tables> {
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,4 +123,5 @@ mod tests {
     }
 
     crate::contract_suite!(memory);
+    crate::agent_contract_suite!(memory);
 }

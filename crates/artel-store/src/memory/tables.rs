@@ -8,6 +8,9 @@ use artel_model::name::SkillName;
 use artel_model::run::{ExecutionRecord, RunSummary, StampedEvent};
 use artel_model::time::Timestamp;
 
+use super::agents::AgentTable;
+use super::mail::MailTables;
+use super::waits::WaitTable;
 use crate::health::SkillHealth;
 use crate::run::{
     AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
@@ -21,6 +24,9 @@ pub(super) struct Tables {
     pub(super) executions: BTreeMap<ExecutionId, ExecutionRecord>,
     health: BTreeMap<SkillName, (String, Health)>,
     keys: BTreeMap<String, RunId>,
+    pub(super) agents: AgentTable,
+    pub(super) mail: MailTables,
+    pub(super) waits: WaitTable,
     /// Counts the writes.
     pub(super) version: u64,
 }
