@@ -8,8 +8,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use artel_model::limit::ASSET_BYTES_MAX;
+use artel_model::time::Timestamp;
 use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -117,6 +119,22 @@ impl AssetStore {
         let is_hash = digits.len() == HASH_DIGITS
             && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_hash.then(|| self.root.join(&digits[..2]).join(&digits[2..]))
+    }
+
+    /// Returns when the content with that hash was last put here, if it is here.
+    pub fn kept_at(&self, hash: &str) -> Option<Timestamp> {
+        let modified = fs::metadata(self.path(hash)?).ok()?.modified().ok()?;
+        let since = modified.duration_since(UNIX_EPOCH).ok()?;
+        Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
+    }
+
+    /// Removes the content with that hash; it is no error when it is gone.
+    pub fn remove(&self, hash: &str) -> io::Result<()> {
+        let Some(path) = self.path(hash) else { return Ok(()) };
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Copies a file that a script made into the store; at most `bytes_left` bytes, and never more than one asset may

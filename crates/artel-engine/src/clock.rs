@@ -4,6 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use artel_model::time::Timestamp;
 
+/// Returns this moment, to measure how long something takes.
+pub(crate) fn moment() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
 /// A clock that starts at a given time and never goes backwards, whatever happens to the machine's.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -13,10 +13,13 @@ use artel_model::id::{ExecutionId, RunId};
 use artel_model::plan::{StepIndex, Work};
 use artel_model::run::{Action, AttemptOutcome, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
 use artel_store::{AppendError, Fence, HealthChange, Revision, RunAppend, RunStore, StoreError};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::hands::{Assignment, AttemptControl, Hands, Note, Reports};
+use crate::metrics::RunMeters;
+use crate::slots::{Slot, Slots};
 
 /// Notes of attempts that may wait to be heard; more make their scripts wait.
 const NOTES_MAX: usize = 256;
@@ -32,8 +35,8 @@ pub(crate) struct Surroundings {
     pub(crate) store: Arc<dyn RunStore>,
     pub(crate) hands: Arc<dyn Hands>,
     pub(crate) clock: Clock,
-    /// One permit for every process that may run.
-    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) slots: Slots,
+    pub(crate) meters: Arc<RunMeters>,
     pub(crate) node: Arc<str>,
     pub(crate) new_execution_id: fn() -> ExecutionId,
 }
@@ -76,8 +79,10 @@ pub enum DriveError {
 struct Running {
     attempt: u32,
     control: Box<dyn AttemptControl>,
+    /// When its script was begun; gathering is not measured.
+    since: Option<Instant>,
     /// Given back when the attempt is over. Gathering needs none.
-    _slot: Option<OwnedSemaphorePermit>,
+    _slot: Option<Slot>,
 }
 
 /// Events that are decided on together, and what follows from them.
@@ -85,10 +90,10 @@ struct Running {
 struct Batch {
     events: Vec<StampedEvent>,
     actions: Vec<Action>,
-    slots: HashMap<StepIndex, OwnedSemaphorePermit>,
+    slots: HashMap<StepIndex, Slot>,
 }
 
-type SlotFuture = Pin<Box<dyn Future<Output = OwnedSemaphorePermit> + Send>>;
+type SlotFuture = Pin<Box<dyn Future<Output = Slot> + Send>>;
 
 /// The driver of one run.
 pub(crate) struct Driver {
@@ -106,7 +111,7 @@ pub(crate) struct Driver {
     closing: watch::Receiver<Closing>,
     progress: watch::Sender<Progress>,
     waiting_for_slot: Option<SlotFuture>,
-    spare_slot: Option<OwnedSemaphorePermit>,
+    spare_slot: Option<Slot>,
 }
 
 /// What a driver is given besides its surroundings.
@@ -155,6 +160,7 @@ impl Driver {
         }
         self.surroundings.store.sync().await.map_err(DriveError::Store)?;
         tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
+        self.surroundings.meters.run_ended(&self.run);
         self.tell_progress();
         Ok(())
     }
@@ -199,8 +205,10 @@ impl Driver {
         match note {
             Note::Emitted { step, attempt, events } => vec![RunEvent::Emitted { step, attempt, events }],
             Note::Ended { step, attempt, events, report } => {
-                if self.running.get(&step).is_some_and(|running| running.attempt == attempt) {
-                    self.running.remove(&step);
+                if self.running.get(&step).is_some_and(|running| running.attempt == attempt)
+                    && let Some(since) = self.running.remove(&step).and_then(|running| running.since)
+                {
+                    self.surroundings.meters.attempt_ended(since, &report.outcome);
                 }
                 let (run, id) = (self.run.id(), &self.run.plan().steps()[step].id);
                 match &report.outcome {
@@ -231,7 +239,7 @@ impl Driver {
             if batch.events.is_empty() {
                 return Ok(());
             }
-            match self.write(&batch).await {
+            match self.write(&mut batch).await {
                 Ok(revision) => {
                     self.revision = revision;
                     self.perform(batch);
@@ -269,17 +277,15 @@ impl Driver {
         }
     }
 
-    fn take_slot(&mut self) -> Option<OwnedSemaphorePermit> {
-        self.spare_slot.take().or_else(|| self.surroundings.slots.clone().try_acquire_owned().ok())
+    fn take_slot(&mut self) -> Option<Slot> {
+        self.spare_slot.take().or_else(|| self.surroundings.slots.try_take())
     }
 
     /// A run waits for one slot at a time, so that runs get slots in turn, whatever their size.
     fn want_slot(&mut self) {
         let wants = self.run.next_startable().is_some() && *self.closing.borrow() == Closing::Open;
         if wants && self.waiting_for_slot.is_none() && self.spare_slot.is_none() {
-            let slots = self.surroundings.slots.clone();
-            let acquire = async move { slots.acquire_owned().await.expect("the slots are never closed") };
-            self.waiting_for_slot = Some(Box::pin(acquire));
+            self.waiting_for_slot = Some(Box::pin(self.surroundings.slots.clone().take()));
         }
         if !wants {
             self.waiting_for_slot = None;
@@ -287,7 +293,7 @@ impl Driver {
         }
     }
 
-    async fn write(&mut self, batch: &Batch) -> Result<Revision, AppendError> {
+    async fn write(&mut self, batch: &mut Batch) -> Result<Revision, AppendError> {
         let effects = self.run.take_effects(&self.surroundings.node);
         let summary = self.run.summary();
         let health = effects.outcomes.into_iter().map(|(target, outcome)| HealthChange {
@@ -299,21 +305,26 @@ impl Driver {
             run: self.run.id(),
             expected: self.revision,
             fence: Some(self.fence),
-            events: batch.events.clone(),
+            events: std::mem::take(&mut batch.events),
             summary: (summary != self.written).then(|| summary.clone()),
             executions: effects.executions,
             health: health.collect(),
         };
         let mut retries = 0;
-        let revision = loop {
+        let result = loop {
             match self.surroundings.store.append(append.clone()).await {
                 Err(AppendError::Store(StoreError::Unavailable { .. })) if retries < WRITE_RETRIES_MAX => {
+                    self.surroundings.meters.retries.increment(1);
                     tokio::time::sleep(Duration::from_millis(WRITE_RETRY_MS << retries)).await;
                     retries += 1;
                 }
-                result => break result?,
+                result => break result,
             }
         };
+        // What was not written may have to be decided again.
+        batch.events = append.events;
+        let revision = result?;
+        self.surroundings.meters.events.increment(batch.events.len() as u64);
         self.written = summary;
         Ok(revision)
     }
@@ -329,7 +340,7 @@ impl Driver {
         }
     }
 
-    fn launch(&mut self, step: StepIndex, attempt: u32, slot: Option<OwnedSemaphorePermit>) {
+    fn launch(&mut self, step: StepIndex, attempt: u32, slot: Option<Slot>) {
         let plan = &self.run.plan().steps()[step];
         let work = match self.run.script(step) {
             Some(target) => Work::Script(target.clone()),
@@ -352,8 +363,12 @@ impl Driver {
         };
         tracing::debug!(run = %assignment.run, step = %assignment.step, attempt, "the step starts");
         let reports = Reports::new(step, attempt, self.notes_sender.clone());
+        let since = match assignment.work {
+            Work::Script(_) => Some(self.surroundings.meters.attempt_started()),
+            Work::Gather { .. } => None,
+        };
         let control = self.surroundings.hands.begin(assignment, reports);
-        self.running.insert(step, Running { attempt, control, _slot: slot });
+        self.running.insert(step, Running { attempt, control, since, _slot: slot });
     }
 
     fn signal(&self, step: StepIndex, attempt: u32, signal: StepSignal) {
@@ -376,10 +391,7 @@ impl Driver {
 
     /// Takes the state from the log. What somebody else wrote there has been kept by them, and is acted on here: it may
     /// be this driver's own write whose answer got lost, which needs the slots it was decided with.
-    async fn reload(
-        &mut self,
-        slots: HashMap<StepIndex, OwnedSemaphorePermit>,
-    ) -> Result<Vec<StampedEvent>, DriveError> {
+    async fn reload(&mut self, slots: HashMap<StepIndex, Slot>) -> Result<Vec<StampedEvent>, DriveError> {
         let known = self.revision;
         let replayed =
             replay(&*self.surroundings.store, self.run.id(), known).await?.ok_or(DriveError::Log)?;

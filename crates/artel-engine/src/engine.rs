@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use artel_model::id::{ExecutionId, RunId, StepId};
 use artel_model::plan::StepIndex;
-use artel_model::run::{Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView, Submission};
+use artel_model::run::{Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView};
 use artel_store::{
-    AppendError, Claim, ClaimError, Created, Fence, LoggedEvent, NewRun, OwnerId, PageRequest, Revision,
-    RunAppend, RunFilter, RunRow, RunStore, StoreError,
+    AppendError, Claim, ClaimError, Fence, LoggedEvent, OwnerId, PageRequest, Revision, RunAppend, RunFilter,
+    RunRow, RunStore, StoreError,
 };
 use tokio::sync::{Notify, Semaphore, watch};
 use uuid::Uuid;
@@ -17,6 +17,8 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::driver::{Closing, DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
 use crate::hands::Hands;
+use crate::metrics::{Raised, RunMeters};
+use crate::slots::Slots;
 
 /// Events that are read at once by who follows a run.
 const FOLLOW_PAGE: usize = 500;
@@ -46,12 +48,13 @@ pub struct EngineConfig {
 /// A handle of the engine; clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
-    config: EngineConfig,
-    surroundings: Surroundings,
+/// What all handles of an engine share.
+pub(crate) struct Shared {
+    pub(crate) config: EngineConfig,
+    pub(crate) surroundings: Surroundings,
     drivers: Mutex<HashMap<RunId, Driven>>,
     closing: watch::Sender<Closing>,
     runs: Arc<Semaphore>,
@@ -63,24 +66,6 @@ struct Driven {
     look: Arc<Notify>,
     progress: watch::Receiver<Progress>,
     failure: Arc<OnceLock<DriveError>>,
-}
-
-/// What came of asking for a run.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Submitted {
-    /// It goes on.
-    New(RunId),
-    /// One with the same idempotency key was asked for before.
-    Existing(RunId),
-}
-
-impl Submitted {
-    /// Returns the run.
-    pub fn run(self) -> RunId {
-        match self {
-            Self::New(run) | Self::Existing(run) => run,
-        }
-    }
 }
 
 /// What can be told to a run.
@@ -168,7 +153,8 @@ impl Engine {
             store,
             hands,
             clock,
-            slots: Arc::new(Semaphore::new(config.processes_max.max(1))),
+            slots: Slots::new(config.processes_max),
+            meters: Arc::new(RunMeters::new()),
             node: config.node.as_str().into(),
             new_execution_id: || ExecutionId(Uuid::now_v7()),
         };
@@ -181,35 +167,6 @@ impl Engine {
         });
         tokio::spawn(look_around(Arc::downgrade(&shared)));
         Self { shared }
-    }
-
-    /// Keeps a run and begins it. When this returns, it survives a power cut.
-    pub async fn submit(
-        &self,
-        submission: Submission,
-        idempotency_key: Option<String>,
-    ) -> Result<Submitted, StoreError> {
-        let id = RunId(Uuid::now_v7());
-        let at = self.shared.surroundings.clock.now();
-        let event = RunEvent::Submitted(Box::new(submission.clone()));
-        let (mut run, _) = Run::begin(id, submission, at);
-        let new = NewRun {
-            summary: run.summary(),
-            events: vec![StampedEvent { at, event }],
-            owner: Some(self.shared.config.owner.clone()),
-            idempotency_key,
-        };
-        let store = &self.shared.surroundings.store;
-        if let Created::Existing(existing) = store.create(new).await? {
-            return Ok(Submitted::Existing(existing));
-        }
-        run.take_effects(&self.shared.config.node);
-        tracing::info!(run = %id, plan = %run.plan().id(), steps = run.plan().steps().len(), "the run begins");
-        if run.completed_at().is_none() {
-            self.drive(run, Revision(1), Fence(1), Vec::new());
-        }
-        store.sync().await?;
-        Ok(Submitted::New(id))
     }
 
     /// Takes over every unfinished run whose driver is gone, and goes on with it.
@@ -247,11 +204,12 @@ impl Engine {
         let mut replayed = replay(&**store, run, Revision(u64::MAX)).await?.ok_or(DriveError::Log)?;
         replayed.run.take_effects(&self.shared.config.node);
         tracing::info!(run = %row.summary.run_id, "the run is taken over from a driver that is gone");
+        self.shared.surroundings.meters.recovered.increment(1);
         self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted]);
         Ok(true)
     }
 
-    fn drive(&self, run: Run, revision: Revision, fence: Fence, first: Vec<RunEvent>) {
+    pub(crate) fn drive(&self, run: Run, revision: Revision, fence: Fence, first: Vec<RunEvent>) {
         let id = run.id();
         let (progress, receiver) = watch::channel(Progress { revision, summary: run.summary() });
         let driven = Driven { look: Arc::default(), progress: receiver, failure: Arc::default() };
@@ -268,12 +226,23 @@ impl Engine {
         };
         let driver = Driver::new(self.shared.surroundings.clone(), parts);
         let (shared, runs) = (self.shared.clone(), self.shared.runs.clone());
+        let mut closing = self.shared.closing.subscribe();
+        let going = Raised::new(&self.shared.surroundings.meters.going);
         tokio::spawn(async move {
-            let _turn = runs.acquire_owned().await;
-            if let Err(error) = driver.drive(first).await {
+            let turn = tokio::select! {
+                biased;
+                turn = runs.acquire_owned() => turn.ok(),
+                // It has not begun, so there is nothing to end: whoever recovers it begins it.
+                _ = closing.wait_for(|closing| *closing != Closing::Open) => None,
+            };
+            if turn.is_some()
+                && let Err(error) = driver.drive(first).await
+            {
                 tracing::error!(run = %id, error = &error as &dyn std::error::Error, "the run is not driven any more");
+                shared.surroundings.meters.stopped.increment(1);
                 let _ = driven.failure.set(error);
             }
+            drop(going);
             shared.drivers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             drop(open);
         });

@@ -3,32 +3,43 @@
 //! The only crate that starts processes. Knows nothing of SQL and of HTTP servers.
 
 mod asset;
+mod attempt_folder;
 mod clock;
+mod content;
 mod driver;
 mod engine;
 mod error_text;
 mod hands;
 mod home;
+pub mod llm;
+mod metrics;
 #[cfg(debug_assertions)]
 mod mortal;
 mod owner_lock;
 pub mod planner;
 pub mod process;
+mod prune;
+mod quote;
 mod remove;
 mod script_hands;
 mod shelf;
 #[cfg(test)]
 mod simulation;
+mod slots;
+mod submit;
 
 pub use asset::{AssetError, AssetOrigin, AssetStore, KeptAsset};
 pub use clock::Clock;
 pub use driver::{DriveError, Progress};
-pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError, Submitted};
+pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError};
 pub use hands::{Assignment, AttemptControl, Hands, Reports};
 pub use home::HomeError;
+pub use metrics::METRICS;
 #[cfg(debug_assertions)]
 pub use mortal::{Death, MortalStore};
 pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive, was_here};
+pub use prune::{Pruned, prune};
 pub use remove::remove_folder;
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};
 pub use shelf::SkillShelf;
+pub use submit::{SubmitError, Submitted};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artel_catalog::{Loaded, read_config};
 use artel_model::plan::{ScriptTarget, Work};
 use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
-use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError, StepSignal};
+use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
 use artel_model::schema::{Quote, Schema, Violation};
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
 use artel_model::skill::{Script, Skill};
@@ -13,16 +13,15 @@ use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use crate::asset::{AssetOrigin, AssetStore};
+use crate::attempt_folder::{AttemptFolder, AttemptFolders};
 use crate::error_text::error_text;
 use crate::hands::{Assignment, AttemptControl, Hands, Reports};
 use crate::process::{
     self, AttemptEnd, AttemptHandle, AttemptRequest, EnvironmentFacts, EventSink, Launcher, Network,
-    ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt, temporary_folder,
+    ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
 };
-use crate::remove::remove_folder;
 use crate::shelf::SkillShelf;
 
 /// Violations of a schema that a message lists.
@@ -89,8 +88,16 @@ pub struct ScriptHands {
     shared: Arc<Shared>,
 }
 
+/// What is left of an attempt.
+struct Done {
+    end: AttemptEnd,
+    /// Where its script ran, if it came that far.
+    folder: Option<AttemptFolder>,
+}
+
 struct Shared {
     launcher: Launcher,
+    folders: AttemptFolders,
     shelf: watch::Receiver<Arc<SkillShelf>>,
     assets: AssetStore,
     rules: ScriptRules,
@@ -104,7 +111,13 @@ impl ScriptHands {
         assets: AssetStore,
         rules: ScriptRules,
     ) -> Self {
-        Self { shared: Arc::new(Shared { launcher, shelf, assets, rules }) }
+        let folders = AttemptFolders::new(rules.work_folder.clone());
+        Self { shared: Arc::new(Shared { launcher, folders, shelf, assets, rules }) }
+    }
+
+    /// Waits until the folders of all attempts are cleared away whose end was reported.
+    pub async fn tidied(&self) {
+        self.shared.folders.cleared().await;
     }
 }
 
@@ -115,8 +128,13 @@ impl Hands for ScriptHands {
         let (timeout_ms, grace_ms) = (assignment.timeout_ms, shared.rules.grace_ms);
         tokio::spawn(async move {
             let mut sink = ReportSink(reports.clone());
-            let end = shared.attempt(assignment, control, &mut sink).await;
+            let Done { end, folder } = shared.attempt(assignment, control, &mut sink).await;
+            let _room = shared.folders.room().await;
             reports.ended(end.events, end.report).await;
+            // What comes next does not wait for it.
+            if let Some(folder) = folder {
+                shared.folders.clear_away(folder).await;
+            }
         });
         Box::new(ScriptControl { handle, timeout_ms, grace_ms })
     }
@@ -155,7 +173,21 @@ struct Prepared {
     spawn: SpawnRequest,
     origin: AssetOrigin,
     config: Map<String, Value>,
-    run_folder: Utf8PathBuf,
+    folder: AttemptFolder,
+}
+
+/// Why a script is not started.
+struct Unprepared {
+    message: String,
+    fault: Fault,
+}
+
+fn elsewhere(message: String) -> Unprepared {
+    Unprepared { message, fault: Fault::Elsewhere }
+}
+
+fn of_the_skill(message: String) -> Unprepared {
+    Unprepared { message, fault: Fault::Skill }
 }
 
 impl Shared {
@@ -164,7 +196,7 @@ impl Shared {
         assignment: Assignment,
         control: process::AttemptControl,
         sink: &mut dyn EventSink,
-    ) -> AttemptEnd {
+    ) -> Done {
         let shelf = self.shelf.borrow().clone();
         let target = match &assignment.work {
             Work::Script(target) => target.clone(),
@@ -178,20 +210,23 @@ impl Shared {
         };
         let input = match assignment.input.clone() {
             Ok(input) => input,
-            Err(error) => return ended(AttemptOutcome::Failed { error, retry: Retry::Useless }),
+            Err(error) => {
+                let (retry, fault) = (Retry::Useless, Fault::Elsewhere);
+                return ended(AttemptOutcome::Failed { error, retry, fault });
+            }
         };
         let found = match find(&shelf, &target) {
             Ok(found) => found,
-            Err(error) => return ended(failed(error, Retry::Useless)),
+            Err(error) => return ended(failed(error, Retry::Useless, Fault::Elsewhere)),
         };
         if let Err(error) = check_input(&found, &input) {
-            return ended(failed(error, Retry::Useless));
+            return ended(failed(error, Retry::Useless, Fault::Elsewhere));
         }
         let prepared = match self.prepare(&shelf, &found, &assignment) {
             Ok(prepared) => prepared,
-            Err(error) => {
-                let error = StepError::new(ErrorKind::SpawnFailed, error);
-                return ended(AttemptOutcome::Failed { error, retry: Retry::Useful });
+            Err(Unprepared { message, fault }) => {
+                let error = StepError::new(ErrorKind::SpawnFailed, message);
+                return ended(AttemptOutcome::Failed { error, retry: Retry::Useful, fault });
             }
         };
         let request = AttemptRequest {
@@ -210,12 +245,11 @@ impl Shared {
             grace_ms: self.rules.grace_ms,
         };
         let mut end = run_attempt(&self.launcher, request, control, sink).await;
-        clear_away(prepared.run_folder).await;
         let returns = found.script.returns_schema.as_ref().or(found.skill.interface.returns.as_ref());
         if let AttemptOutcome::Completed { output, patches, summary } = end.report.outcome {
             end.report.outcome = checked(output, patches, summary, returns);
         }
-        end
+        Done { end, folder: Some(prepared.folder) }
     }
 
     fn prepare(
@@ -223,14 +257,15 @@ impl Shared {
         shelf: &SkillShelf,
         found: &Found<'_>,
         assignment: &Assignment,
-    ) -> Result<Prepared, String> {
-        let home = shelf.home(found.entry).map_err(|error| error_text(&error))?;
+    ) -> Result<Prepared, Unprepared> {
+        let home = shelf.home(found.entry).map_err(|error| elsewhere(error_text(&error)))?;
         let program = script_file(&home, found.script)?;
         let data_folder = data_folder(&home)?;
-        let run_folder = self.rules.work_folder.join(Uuid::new_v4().to_string());
-        let temporary = temporary_folder(&run_folder);
-        std::fs::create_dir_all(&temporary)
-            .map_err(|error| format!("cannot make the folder `{temporary}`: {error}"))?;
+        let config = self.config(found.entry).map_err(elsewhere)?;
+        let folder = self.folders.take(&found.skill.name).map_err(|error| {
+            elsewhere(format!("cannot make a folder in `{}`: {error}", self.rules.work_folder))
+        })?;
+        let run_folder = folder.path().to_owned();
         let facts = EnvironmentFacts {
             run: assignment.run,
             step: &assignment.step,
@@ -252,8 +287,8 @@ impl Shared {
         };
         let shared = granted_folders(&found.skill.sandbox.write, &self.rules.grants.write);
         let writable = [run_folder.clone(), data_folder].into_iter().chain(shared).collect();
-        let origin = AssetOrigin { run_folder: run_folder.clone(), writable };
-        Ok(Prepared { spawn, origin, config: self.config(found.entry)?, run_folder })
+        let origin = AssetOrigin { run_folder, writable };
+        Ok(Prepared { spawn, origin, config, folder })
     }
 
     /// Returns the settings that the script gets.
@@ -304,7 +339,7 @@ fn find<'s>(shelf: &'s SkillShelf, target: &ScriptTarget) -> Result<Found<'s>, S
     let gone = || format!("skill `{skill}@{version}` is not there any more");
     let entry = shelf.entry(skill, version).ok_or_else(gone)?;
     let found = entry.skill.as_deref().ok_or_else(gone)?;
-    if shelf.content_hash(entry) != Some(content_hash) {
+    if !shelf.has_content(entry, content_hash) {
         return Err(format!("skill `{skill}@{version}` was changed after the plan was made: plan again"));
     }
     let script =
@@ -313,46 +348,34 @@ fn find<'s>(shelf: &'s SkillShelf, target: &ScriptTarget) -> Result<Found<'s>, S
 }
 
 /// Returns the file of a script. Whatever links there are on the way, it must lie in the skill's folder.
-fn script_file(home: &Utf8Path, script: &Script) -> Result<Utf8PathBuf, String> {
+fn script_file(home: &Utf8Path, script: &Script) -> Result<Utf8PathBuf, Unprepared> {
     let written = home.join(&script.path);
     let file = written
         .canonicalize_utf8()
-        .map_err(|error| format!("cannot find the script `{written}`: {error}"))?;
+        .map_err(|error| of_the_skill(format!("cannot find the script `{written}`: {error}")))?;
     if file.starts_with(home) {
         Ok(file)
     } else {
-        Err(format!("the script `{written}` leads out of its skill's folder"))
+        Err(of_the_skill(format!("the script `{written}` leads out of its skill's folder")))
     }
 }
 
 /// Makes the folder in which a skill keeps what should last. The skill may have put a link there, which would let its
 /// scripts into any folder.
-fn data_folder(home: &Utf8Path) -> Result<Utf8PathBuf, String> {
+fn data_folder(home: &Utf8Path) -> Result<Utf8PathBuf, Unprepared> {
     let folder = home.join("data");
     match std::fs::create_dir(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(format!("cannot make the folder `{folder}`: {error}"));
+            return Err(elsewhere(format!("cannot make the folder `{folder}`: {error}")));
         }
         Ok(()) | Err(_) => {}
     }
     match std::fs::symlink_metadata(&folder) {
         Ok(found) if found.is_dir() => Ok(folder),
-        Ok(_) => Err(format!("`{folder}` is a link or a file: a skill's data is a folder of its own")),
-        Err(error) => Err(format!("cannot look at `{folder}`: {error}")),
-    }
-}
-
-/// Removes the folder of an attempt. What is left there was not declared as an asset, so nobody wants it.
-async fn clear_away(run_folder: Utf8PathBuf) {
-    // Most scripts leave nothing behind.
-    let is_removed = std::fs::remove_dir(temporary_folder(&run_folder)).is_ok()
-        && std::fs::remove_dir(&run_folder).is_ok();
-    if !is_removed {
-        let path = run_folder.clone();
-        let removed = tokio::task::spawn_blocking(move || remove_folder(&path)).await;
-        if let Ok(Err(error)) = removed {
-            tracing::warn!(folder = %run_folder, %error, "the folder of an attempt is left behind");
-        }
+        Ok(_) => Err(of_the_skill(format!(
+            "`{folder}` is a link or a file: a skill's data is a folder of its own"
+        ))),
+        Err(error) => Err(elsewhere(format!("cannot look at `{folder}`: {error}"))),
     }
 }
 
@@ -392,7 +415,7 @@ fn checked(
         listed(&violations),
         cut(&Value::Object(output).to_string()),
     );
-    failed(message, Retry::Useful)
+    failed(message, Retry::Useful, Fault::Skill)
 }
 
 fn listed(violations: &[Violation]) -> String {
@@ -414,11 +437,11 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn failed(message: String, retry: Retry) -> AttemptOutcome {
-    AttemptOutcome::Failed { error: StepError::new(ErrorKind::ToolExecutionFailed, message), retry }
+fn failed(message: String, retry: Retry, fault: Fault) -> AttemptOutcome {
+    AttemptOutcome::Failed { error: StepError::new(ErrorKind::ToolExecutionFailed, message), retry, fault }
 }
 
-fn ended(outcome: AttemptOutcome) -> AttemptEnd {
+fn ended(outcome: AttemptOutcome) -> Done {
     let report = AttemptReport { outcome, assets: Vec::new(), stderr: String::new(), dropped_events: 0 };
-    AttemptEnd { events: Vec::new(), report }
+    Done { end: AttemptEnd { events: Vec::new(), report }, folder: None }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-use artel_catalog::{Catalog, Loaded, Location, content_hash, file_hash};
+use artel_catalog::{Catalog, Loaded, Location};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_model::plan::{SkillLookup, SkillView, ToolPath};
@@ -13,6 +13,7 @@ use artel_model::version::Version;
 use artel_store::SkillHealth;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::content::Content;
 use crate::home::{HomeError, home};
 
 /// How a path names a file of a skill wherever that skill lies.
@@ -34,6 +35,7 @@ pub struct SkillShelf {
 #[derive(Default)]
 struct Known {
     content_hash: OnceLock<String>,
+    content: Content,
     folder: OnceLock<String>,
     home: OnceLock<Utf8PathBuf>,
 }
@@ -57,10 +59,16 @@ impl SkillShelf {
         self.catalog.find(name, Some(version)).ok()
     }
 
-    /// Returns the hash of a skill's files.
+    /// Returns the hash of a skill's files, as they were when this was first asked.
     pub fn content_hash(&self, entry: &Loaded) -> Option<&str> {
         let known = self.known.get(&entry.skill.as_ref()?.pin())?;
-        Some(known.content_hash.get_or_init(|| hash_of(entry)))
+        Some(known.content_hash.get_or_init(|| known.content.hash(entry)))
+    }
+
+    /// Says whether a skill's files are, at this moment, those with that hash.
+    pub fn has_content(&self, entry: &Loaded, content_hash: &str) -> bool {
+        let known = entry.skill.as_ref().and_then(|skill| self.known.get(&skill.pin()));
+        known.is_some_and(|known| known.content.hash(entry) == content_hash)
     }
 
     /// Returns the real folder of a skill.
@@ -162,16 +170,6 @@ impl SkillLookup for SkillShelf {
     fn similar(&self, name: &SkillName) -> Vec<SkillName> {
         self.catalog.similar_names(name.as_str()).into_iter().cloned().collect()
     }
-}
-
-/// Skills without files of their own are told apart by what they say.
-fn hash_of(entry: &Loaded) -> String {
-    let of_files = entry.location.tree().and_then(|tree| content_hash(&*tree, &tree.listing()).ok());
-    let of_manifest = || {
-        let manifest = entry.skill.as_ref().map(|skill| serde_json::to_vec(&skill.manifest()));
-        file_hash(&manifest.and_then(Result::ok).unwrap_or_default())
-    };
-    of_files.unwrap_or_else(of_manifest).to_string()
 }
 
 fn shown_folder(location: &Location) -> String {

@@ -12,8 +12,8 @@ use artel_model::plan::{
     ScriptTarget, Stand, Work,
 };
 use artel_model::run::{
-    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Origin, Retry, Run, RunState, Settled, StepError,
-    StepSignal, StepView, Submission, SubmissionKind,
+    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Fault, Origin, Retry, Run, RunState, Settled,
+    StepError, StepSignal, StepView, Submission, SubmissionKind,
 };
 use artel_model::time::Timestamp;
 use artel_store::{
@@ -179,7 +179,7 @@ impl Hands for RandomHands {
 async fn work(name: &str, millis: u64, told: &mut watch::Receiver<StepSignal>) -> AttemptOutcome {
     let fail = |kind, message: &str| {
         let retry = if kind == ErrorKind::ProtocolViolation { Retry::Useless } else { Retry::Useful };
-        AttemptOutcome::Failed { error: StepError::new(kind, message), retry }
+        AttemptOutcome::Failed { error: StepError::new(kind, message), retry, fault: Fault::Skill }
     };
     let mut left = millis;
     while left > 0 {
@@ -219,6 +219,7 @@ fn submission(sketch: &Sketch, parallel: bool) -> Submission {
             script: "run".parse().unwrap(),
             tool_path: "demo/run".to_owned(),
             idempotent: true,
+            is_entrypoint: true,
         }),
         input: Map::new(),
         needs: (0..index)
@@ -248,6 +249,7 @@ fn submission(sketch: &Sketch, parallel: bool) -> Submission {
         deadlines: Deadlines { run_ms: 3_600_000 },
         slots: 4,
         agent: None,
+        policy: None,
     }
 }
 
@@ -289,13 +291,17 @@ impl World {
     }
 
     fn engine(&self) -> Engine {
+        self.engine_with_grace(0)
+    }
+
+    fn engine_with_grace(&self, closing_grace_ms: u64) -> Engine {
         let config = EngineConfig {
             node: "node".to_owned(),
             owner: OwnerId(format!("owner-{}", self.born)),
             processes_max: PROCESSES_MAX,
             runs_max: 2,
             poll_ms: 50,
-            closing_grace_ms: 0,
+            closing_grace_ms,
         };
         let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone() });
         let active = Arc::default();
@@ -433,6 +439,42 @@ fn a_closed_engine_has_ended_what_ran_and_left_the_run_to_be_recovered() {
     drop(runtime);
     world.live(&submissions, None, false);
     assert!(world.verdicts()[0].starts_with("succeeded"), "{:?}", world.verdicts());
+}
+
+#[test]
+fn a_run_that_waits_for_its_turn_does_not_hold_up_the_closing() {
+    // A seed with which the first step takes a while.
+    let mut world = World::new(3);
+    let submissions: Vec<Submission> =
+        (0..3).map(|_| submission(&vec![('a', 0, 0), ('b', 0, 1)], true)).collect();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        // Two may go on at once.
+        let engine = world.engine_with_grace(60_000);
+        let mut runs = Vec::new();
+        for submission in &submissions {
+            runs.push(engine.submit(submission.clone(), None).await.unwrap().run());
+        }
+        while world.begun.lock().unwrap().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let start = tokio::time::Instant::now();
+        let queued = async {
+            assert!(engine.wait(runs[2]).await.is_err());
+            start.elapsed()
+        };
+        let ((), waited) = tokio::join!(engine.close(), queued);
+        assert_eq!(waited, Duration::ZERO, "closing itself took {:?}", start.elapsed());
+        assert!(start.elapsed() > Duration::ZERO, "what ran came to its end");
+    });
+    drop(runtime);
+    world.live(&submissions, None, false);
+    assert!(
+        world.verdicts().iter().all(|verdict| verdict.starts_with("succeeded")),
+        "{:?}",
+        world.verdicts()
+    );
 }
 
 proptest! {

@@ -4,6 +4,7 @@
 //! not beyond the deadline.
 
 use std::pin::pin;
+use std::str::Utf8Error;
 
 use artel_model::limit::PLAN_BYTES_MAX;
 use artel_model::plan::PlanDocument;
@@ -43,6 +44,8 @@ pub struct CommandConfig {
     pub environment: Vec<(String, String)>,
     /// How much it may use.
     pub limits: ProcessLimits,
+    /// Milliseconds that one plan may take.
+    pub deadline_ms: u64,
 }
 
 /// Asks a program for plans.
@@ -103,8 +106,9 @@ impl CommandPlanner {
 impl Planner for CommandPlanner {
     /// Dropping the conversation kills the program and all that it started.
     async fn plan(&self, ask: &PlanningRequest) -> Result<Planned, PlanningError> {
-        let document =
-            timeout_at(ask.deadline, self.ask(ask)).await.map_err(|_| PlanningError::Deadline)??;
+        let deadline = ask.deadline.min(clock::from_now(self.config.deadline_ms));
+        let ask = PlanningRequest { deadline, ..ask.clone() };
+        let document = timeout_at(deadline, self.ask(&ask)).await.map_err(|_| PlanningError::Deadline)??;
         Ok(Planned { document, by: PlannedBy::Command, notes: Vec::new() })
     }
 }
@@ -113,7 +117,16 @@ fn parse(stdout: &[u8]) -> Result<Value, PlanningError> {
     if stdout.trim_ascii().is_empty() {
         return Err(PlanningError::NotJson { what: "it is empty".to_owned() });
     }
+    if let Some(byte) = std::str::from_utf8(stdout).err().and_then(cut_at) {
+        let what = format!("it ends in the middle of a character, at byte {byte}");
+        return Err(PlanningError::NotJson { what });
+    }
     serde_json::from_slice(stdout).map_err(|error| PlanningError::NotJson { what: error.to_string() })
+}
+
+/// Returns where the last character begins, when it was cut off.
+fn cut_at(error: Utf8Error) -> Option<usize> {
+    error.error_len().is_none().then(|| error.valid_up_to())
 }
 
 /// Tells a program its request and hears it out. What it leaves running is killed.

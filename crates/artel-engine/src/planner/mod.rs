@@ -11,18 +11,18 @@ mod error;
 mod llm;
 mod offer;
 mod pattern;
-mod quote;
 mod replan;
 mod stamp;
 
 #[cfg(test)]
 mod testing;
 
+pub use crate::llm::{ApiKey, LlmConfig, LlmConfigError, LlmProtocol};
 pub use ask::{PlanCheck, Planned, PlannedBy, Planner, PlanningRequest};
 pub use command::{CommandConfig, CommandPlanner};
 pub use command_request::{CommandRequest, CommandScript, CommandSkill};
 pub use error::PlanningError;
-pub use llm::{ApiKey, LlmConfig, LlmConfigError, LlmPlanner, LlmProtocol};
+pub use llm::LlmPlanner;
 pub use offer::{Runs, ScriptOffer, SkillOffer, offers};
 pub use pattern::PatternPlanner;
 pub use replan::{

@@ -8,19 +8,18 @@
 use std::pin::pin;
 
 use artel_model::protocol::{Collector, End, ExitFacts, StopReason, ToolEvent, ToolRequest};
-use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError};
+use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 use async_trait::async_trait;
 use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::Duration;
 
 use super::attempt_control::{AttemptControl, Stop};
 use super::attempt_listen::{Listener, read_stderr};
-use super::child::{ChildProcess, ProcessGroup};
+use super::child::ProcessGroup;
 use super::denial::explain_denial;
 use super::exit::{Exit, ExitStatus};
-use super::launcher::{Launcher, SpawnError};
+use super::launcher::{Launcher, SpawnError, Started, Untold};
 use super::output::Timer;
 use super::request::{GroupSignal, Sandbox, SpawnRequest};
 use super::wire::Stage;
@@ -74,17 +73,17 @@ pub async fn run_attempt(
         return AttemptEnd::without_process(stopped(stop.reason));
     }
     let sandbox = request.spawn.sandbox.clone();
-    let child = match launcher.spawn(request.spawn).await {
-        Ok(child) => child,
+    let started = launcher.spawn_told(request.spawn, request.request.to_bytes()).await;
+    let (Started { stdout, stderr, group, .. }, untold) = match started {
+        Ok(started) => started,
         Err(error) => return AttemptEnd::without_process(not_started(&error)),
     };
-    let ChildProcess { stdin, stdout, stderr, group, .. } = child;
     let (cut, is_cut) = watch::channel(false);
     let listener = Listener::new(request.assets, request.origin);
     let mut listening = pin!(listener.listen(stdout, is_cut.clone(), sink));
     let mut noting = pin!(read_stderr(stderr, is_cut));
-    let mut telling = pin!(tell(stdin, request.request.to_bytes()));
-    let mut told = false;
+    let mut told = untold.is_none();
+    let mut telling = pin!(tell(untold));
     let mut watch = Watch::new(group, control, request.grace_ms);
     let (mut listened, mut stderr) = (None, None);
     let exit = loop {
@@ -110,9 +109,11 @@ pub async fn run_attempt(
     listener.conclude(&exit, stop, stderr, &sandbox).await
 }
 
-/// Writes the request, then ends the script's input. A script may end without reading it.
-async fn tell(mut stdin: pipe::Sender, request: Vec<u8>) {
-    let _ = stdin.write_all(&request).await;
+/// Writes what is left of the request, then ends the script's input. A script may end without reading it.
+async fn tell(untold: Option<Untold>) {
+    if let Some(Untold { mut stdin, input }) = untold {
+        let _ = stdin.write_all(&input).await;
+    }
 }
 
 /// The process of an attempt, and what is to happen to it.
@@ -225,7 +226,9 @@ impl Listener {
         };
         let dropped_events = self.collector.dropped_events();
         let outcome = match (self.trouble.take(), stop) {
-            (Some(error), None) => AttemptOutcome::Failed { error, retry: Retry::Useful },
+            (Some(error), None) => {
+                AttemptOutcome::Failed { error, retry: Retry::Useful, fault: Fault::Elsewhere }
+            }
             (Some(_) | None, stop) => {
                 self.collector.finish(ExitFacts { end, stop, stderr: &stderr, explanation })
             }
@@ -268,28 +271,30 @@ fn not_started(error: &SpawnError) -> AttemptOutcome {
         message.push_str(&format!(": {cause}"));
         source = cause.source();
     }
-    let retry = match error {
+    let (retry, fault) = match error {
         SpawnError::SandboxUnavailable { hint, .. } => {
             message.push_str(&format!("; {hint}"));
-            Retry::Useless
+            (Retry::Useless, Fault::Elsewhere)
         }
-        SpawnError::TooLarge { .. } => Retry::Useless,
-        SpawnError::Failed { stage, source, .. } => retry_after(*stage, source),
+        SpawnError::TooLarge { .. } => (Retry::Useless, Fault::Elsewhere),
+        SpawnError::Failed { stage, source, .. } => after(*stage, source),
         SpawnError::Pipes { .. } | SpawnError::NoLauncher { .. } | SpawnError::LauncherLost { .. } => {
-            Retry::Useful
+            (Retry::Useful, Fault::Elsewhere)
         }
     };
-    AttemptOutcome::Failed { error: StepError::new(ErrorKind::SpawnFailed, message), retry }
+    AttemptOutcome::Failed { error: StepError::new(ErrorKind::SpawnFailed, message), retry, fault }
 }
 
-/// What is wrong with the file stays wrong; what the machine lacks at the moment may be there the next time.
-fn retry_after(stage: Stage, error: &std::io::Error) -> Retry {
+/// What is wrong with the file stays wrong, and is the skill's fault; what the machine lacks at the moment may be there
+/// the next time.
+fn after(stage: Stage, error: &std::io::Error) -> (Retry, Fault) {
     match (stage, error.raw_os_error()) {
         (Stage::Execute, Some(libc::EAGAIN | libc::ENOMEM | libc::ETXTBSY | libc::EMFILE | libc::ENFILE)) => {
-            Retry::Useful
+            (Retry::Useful, Fault::Elsewhere)
         }
-        (Stage::Execute | Stage::Request | Stage::Landlock | Stage::Seccomp, _) => Retry::Useless,
-        (Stage::Rules | Stage::Clone | Stage::Group | Stage::Streams | Stage::Folder, _) => Retry::Useful,
-        (Stage::Limits | Stage::Privileges, _) => Retry::Useful,
+        (Stage::Execute, _) => (Retry::Useless, Fault::Skill),
+        (Stage::Request | Stage::Landlock | Stage::Seccomp, _) => (Retry::Useless, Fault::Elsewhere),
+        (Stage::Rules | Stage::Clone | Stage::Group | Stage::Streams | Stage::Folder, _)
+        | (Stage::Limits | Stage::Privileges, _) => (Retry::Useful, Fault::Elsewhere),
     }
 }

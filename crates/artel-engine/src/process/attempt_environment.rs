@@ -10,8 +10,6 @@ const SYSTEM_PATH: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /// The language of a script when artel has none: UTF-8 everywhere.
 const LANGUAGE_DEFAULT: &str = "C.UTF-8";
-/// The folder for temporary files, inside the run folder.
-const TEMPORARY_FOLDER: &str = "tmp";
 /// What no skill may ask for: it would change which code runs in the child's place.
 const NEVER: [&str; 4] = ["LD_", "GCONV_PATH", "GLIBC_TUNABLES", "ARTEL_"];
 
@@ -36,11 +34,6 @@ pub struct EnvironmentFacts<'a> {
     pub asked: &'a [String],
 }
 
-/// Returns the folder for temporary files inside a run folder; whoever makes the one makes the other.
-pub fn temporary_folder(run_folder: &Utf8Path) -> Utf8PathBuf {
-    run_folder.join(TEMPORARY_FOLDER)
-}
-
 /// Returns the whole environment of a script, sorted by name.
 ///
 /// `allowed` says which variables the operator lets skills ask for, `own` gives artel's own variables.
@@ -54,7 +47,7 @@ pub fn environment(
         ("PATH", folders.collect::<Vec<_>>().join(":")),
         ("LANG", own("LANG").filter(|language| !language.is_empty()).unwrap_or(LANGUAGE_DEFAULT.to_owned())),
         ("HOME", facts.run_folder.to_string()),
-        ("TMPDIR", temporary_folder(facts.run_folder).into_string()),
+        ("TMPDIR", facts.run_folder.to_string()),
         ("ARTEL_RUN_ID", facts.run.to_string()),
         ("ARTEL_STEP_ID", facts.step.to_string()),
         ("ARTEL_ATTEMPT", facts.attempt.to_string()),
@@ -112,7 +105,7 @@ mod tests {
         HOME=/data/runs/1
         LANG=C.UTF-8
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/tools
-        TMPDIR=/data/runs/1/tmp
+        TMPDIR=/data/runs/1
         ");
     }
 
@@ -151,7 +144,7 @@ mod tests {
         HOME=/data/runs/1
         LANG=de_DE.UTF-8
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/tools
-        TMPDIR=/data/runs/1/tmp
+        TMPDIR=/data/runs/1
         TZ=Europe/Berlin
         ");
     }

@@ -14,7 +14,7 @@ use super::attempt::EventSink;
 use super::output::{Batch, Tail};
 use crate::asset::{AssetError, AssetOrigin, AssetStore};
 
-/// Bytes that are read at once: as many as a pipe holds.
+/// Bytes that are read at once: as many as a pipe holds. Memory that was not read into is never touched.
 const READ_BYTES: usize = 64 * 1024;
 /// Bytes that are read of a stream that was cut off: as many as a pipe can be made to hold.
 const LEFT_BYTES_MAX: usize = 1024 * 1024;
@@ -60,8 +60,9 @@ impl Listener {
         mut cut: watch::Receiver<bool>,
         sink: &mut dyn EventSink,
     ) -> Self {
-        let mut buffer = vec![0; READ_BYTES];
+        let mut buffer = Vec::with_capacity(READ_BYTES);
         loop {
+            buffer.clear();
             let read = tokio::select! {
                 biased;
                 () = self.batch.is_due() => {
@@ -74,11 +75,11 @@ impl Listener {
                     let _ = self.hear(&left).await;
                     return self;
                 }
-                read = stdout.read(&mut buffer) => read,
+                read = stdout.read_buf(&mut buffer) => read,
             };
             // An error means that nothing more can be read, as the end does.
-            let Ok(count @ 1..) = read else { return self };
-            if let Err(Over) = self.hear(&buffer[..count]).await {
+            let Ok(1..) = read else { return self };
+            if let Err(Over) = self.hear(&buffer).await {
                 return self;
             }
             if self.batch.is_full() {
@@ -159,17 +160,18 @@ impl Listener {
 
 /// Reads stderr until it ends or is cut off, and returns the end of it.
 pub(super) async fn read_stderr(mut stderr: pipe::Receiver, mut cut: watch::Receiver<bool>) -> String {
-    let (mut tail, mut buffer) = (Tail::default(), vec![0; READ_BYTES]);
+    let (mut tail, mut buffer) = (Tail::default(), Vec::with_capacity(READ_BYTES));
     loop {
+        buffer.clear();
         tokio::select! {
             biased;
             () = cut_off(&mut cut) => {
                 tail.push(&left_in(&stderr));
                 return tail.into_text();
             }
-            read = stderr.read(&mut buffer) => match read {
+            read = stderr.read_buf(&mut buffer) => match read {
                 Ok(0) | Err(_) => return tail.into_text(),
-                Ok(count) => tail.push(&buffer[..count]),
+                Ok(_) => tail.push(&buffer),
             },
         }
     }

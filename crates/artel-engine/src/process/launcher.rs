@@ -1,6 +1,6 @@
 //! artel's side of the launcher: a handle that starts processes. Knows nothing of what they are for.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,9 +16,13 @@ use super::report::{Layer, SandboxReport};
 use super::request::{Sandbox, SpawnRequest, Strictness};
 use super::serve::LAUNCHER_ARGUMENT;
 use super::wire::{MESSAGE_BYTES_MAX, Stage};
+use crate::clock::moment;
+use crate::metrics::ProcessMeters;
 
 /// Processes that may be on their way into life at once; further ones wait. Each has three descriptors in the socket.
 const SPAWNS_IN_FLIGHT_MAX: usize = 64;
+/// Bytes that an empty pipe takes at once on every Linux.
+const PIPE_BYTES_MIN: usize = 4096;
 
 /// How to start a launcher.
 #[derive(Debug)]
@@ -44,6 +48,7 @@ pub struct Launcher {
     commands: mpsc::UnboundedSender<Command>,
     in_flight: Arc<Semaphore>,
     report: Arc<SandboxReport>,
+    meters: Arc<ProcessMeters>,
 }
 
 /// Why there is no launcher.
@@ -141,6 +146,8 @@ impl LauncherProgram {
 impl Launcher {
     /// Starts a launcher and waits until it is ready.
     pub async fn start(config: LauncherConfig) -> Result<Self, LauncherError> {
+        // Made before anything is awaited: they belong to who starts the launcher.
+        let meters = ProcessMeters::new();
         let (commands, receiver) = mpsc::unbounded_channel();
         let (owner, report) = Owner::begin(config, receiver).await?;
         tokio::spawn(owner.run());
@@ -148,25 +155,58 @@ impl Launcher {
             commands,
             in_flight: Arc::new(Semaphore::new(SPAWNS_IN_FLIGHT_MAX)),
             report: Arc::new(report),
+            meters: Arc::new(meters),
         })
     }
 
     /// Starts a process in a group of its own, with pipes to its standard streams. A launcher that was killed is
     /// replaced first.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<ChildProcess, SpawnError> {
+        let program = request.program.clone();
+        let no_pipe = |source| SpawnError::Pipes { program: program.clone(), source };
+        let (theirs, ours) = io::pipe().map_err(no_pipe)?;
+        let stdin = pipe::Sender::from_owned_fd(ours.into()).map_err(no_pipe)?;
+        let Started { pid, stdout, stderr, group } = self.launch(request, theirs.into()).await?;
+        Ok(ChildProcess { pid, stdin, stdout, stderr, group })
+    }
+
+    /// Starts a process as [`Launcher::spawn`] does, whose whole standard input is known.
+    pub(super) async fn spawn_told(
+        &self,
+        request: SpawnRequest,
+        input: Vec<u8>,
+    ) -> Result<(Started, Option<Untold>), SpawnError> {
+        let program = &request.program;
+        let told = tell(input).map_err(|source| SpawnError::Pipes { program: program.clone(), source });
+        let (stdin, untold) = told?;
+        Ok((self.launch(request, stdin).await?, untold))
+    }
+
+    async fn launch(&self, request: SpawnRequest, stdin: OwnedFd) -> Result<Started, SpawnError> {
+        let launched = self.try_launch(request, stdin).await;
+        if launched.is_err() {
+            self.meters.refused();
+        }
+        launched
+    }
+
+    async fn try_launch(&self, request: SpawnRequest, stdin: OwnedFd) -> Result<Started, SpawnError> {
         self.refuse_unsafe(&request)?;
         let _permit = self.in_flight.acquire().await.expect("the semaphore is never closed");
+        let since = moment();
         let program = request.program.clone();
-        let (streams, ours) =
+        let ([stdout, stderr], ours) =
             pipes().map_err(|source| SpawnError::Pipes { program: program.clone(), source })?;
+        let streams = [stdin, stdout, stderr];
         let (reply, answer) = oneshot::channel();
         let (exit, exited) = oneshot::channel();
         // The owner only ends when every sender is gone, and this is one.
         let _ = self.commands.send(Command::Spawn { request: Box::new(request), streams, reply, exit });
         match answer.await {
             Ok(Ok(spawned)) => {
-                let group = ProcessGroup::new(spawned.id, self.commands.clone(), exited);
-                Ok(ChildProcess { pid: spawned.pid, stdin: ours.0, stdout: ours.1, stderr: ours.2, group })
+                let alive = self.meters.started(since);
+                let group = ProcessGroup::new(spawned.id, self.commands.clone(), exited, alive);
+                Ok(Started { pid: spawned.pid, stdout: ours.0, stderr: ours.1, group })
             }
             Ok(Err(reason)) => Err(error(program, reason)),
             Err(_) => Err(SpawnError::LauncherLost { program }),
@@ -191,19 +231,41 @@ impl Launcher {
     }
 }
 
-/// The ends that stay here: standard input, output, error.
-type OurEnds = (pipe::Sender, pipe::Receiver, pipe::Receiver);
+/// A process that runs, without its standard input.
+pub(super) struct Started {
+    pub(super) pid: i32,
+    pub(super) stdout: pipe::Receiver,
+    pub(super) stderr: pipe::Receiver,
+    pub(super) group: ProcessGroup,
+}
 
-fn pipes() -> io::Result<([OwnedFd; 3], OurEnds)> {
-    let (stdin, to_stdin) = io::pipe()?;
+/// Input that does not fit into an empty pipe, and the pipe.
+pub(super) struct Untold {
+    pub(super) stdin: pipe::Sender,
+    pub(super) input: Vec<u8>,
+}
+
+/// Returns a pipe to read from that holds the input; what is short is in it before anybody reads, so that a process finds
+/// all of its input and its end, and nobody has to wait for it.
+fn tell(input: Vec<u8>) -> io::Result<(OwnedFd, Option<Untold>)> {
+    let (theirs, mut ours) = io::pipe()?;
+    if input.len() <= PIPE_BYTES_MIN {
+        ours.write_all(&input)?;
+        return Ok((theirs.into(), None));
+    }
+    let stdin = pipe::Sender::from_owned_fd(ours.into())?;
+    Ok((theirs.into(), Some(Untold { stdin, input })))
+}
+
+/// Makes the pipes for what a process writes: its ends of standard output and error, and ours.
+fn pipes() -> io::Result<([OwnedFd; 2], (pipe::Receiver, pipe::Receiver))> {
     let (from_stdout, stdout) = io::pipe()?;
     let (from_stderr, stderr) = io::pipe()?;
     let ours = (
-        pipe::Sender::from_owned_fd(to_stdin.into())?,
         pipe::Receiver::from_owned_fd(from_stdout.into())?,
         pipe::Receiver::from_owned_fd(from_stderr.into())?,
     );
-    Ok(([stdin.into(), stdout.into(), stderr.into()], ours))
+    Ok(([stdout.into(), stderr.into()], ours))
 }
 
 fn error(program: Utf8PathBuf, reason: NotSpawned) -> SpawnError {

@@ -11,7 +11,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot};
 
-use super::exit::Exit;
+use super::child::Ended;
 use super::launcher::{LauncherConfig, LauncherError, LauncherProgram};
 use super::report::SandboxReport;
 use super::request::{GroupSignal, SpawnRequest};
@@ -24,7 +24,7 @@ pub(super) enum Command {
         request: Box<SpawnRequest>,
         streams: [OwnedFd; 3],
         reply: oneshot::Sender<Result<Spawned, NotSpawned>>,
-        exit: oneshot::Sender<Exit>,
+        exit: oneshot::Sender<Ended>,
     },
     Signal {
         id: u64,
@@ -65,7 +65,7 @@ pub(super) struct Owner {
 struct Group {
     pid: Option<Pid>,
     reply: Option<oneshot::Sender<Result<Spawned, NotSpawned>>>,
-    exit: Option<oneshot::Sender<Exit>>,
+    exit: Option<oneshot::Sender<Ended>>,
     done: Option<oneshot::Sender<()>>,
 }
 
@@ -151,7 +151,7 @@ impl Owner {
         request: Box<SpawnRequest>,
         streams: [OwnedFd; 3],
         reply: oneshot::Sender<Result<Spawned, NotSpawned>>,
-        exit: oneshot::Sender<Exit>,
+        exit: oneshot::Sender<Ended>,
     ) {
         if self.connection.is_none() {
             match Connection::open(&self.config).await {
@@ -210,7 +210,7 @@ impl Owner {
             Notice::Exited { id, exit, rest } => {
                 let sender = self.groups.get_mut(&id).and_then(|group| group.exit.take());
                 if let Some(sender) = sender {
-                    let _ = sender.send(exit);
+                    let _ = sender.send(Ended { exit, rest });
                 }
                 match rest {
                     Rest::Gone => self.forget(id),
@@ -250,7 +250,7 @@ impl Owner {
                 let _ = reply.send(Err(NotSpawned::LauncherLost));
             }
             if let Some(exit) = group.exit {
-                let _ = exit.send(Exit::lost());
+                let _ = exit.send(Ended::lost());
             }
         }
     }

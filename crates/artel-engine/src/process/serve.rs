@@ -12,6 +12,7 @@ use rustix::event::{Timespec, epoll};
 use super::clock::now;
 use super::group::{Group, Standing};
 use super::machine::Machine;
+use super::pages::allow_huge_pages;
 use super::request::SpawnRequest;
 use super::start::NotStarted;
 use super::wire::{MESSAGE_BYTES_MAX, Notice, Order, Received, Rest, Socket, Stage, encode};
@@ -63,6 +64,7 @@ enum Peer {
 impl Server {
     fn begin() -> io::Result<Self> {
         let socket = adopt::socket_from_stdin()?;
+        allow_huge_pages();
         signals::block_all();
         signals::reset_dispositions();
         // Its own session: the terminal's signals are for artel, which then decides.

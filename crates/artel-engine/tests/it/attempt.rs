@@ -56,6 +56,16 @@ async fn a_large_request_reaches_the_tool_or_nobody() {
 }
 
 #[tokio::test]
+async fn a_request_of_any_size_is_read_whole() {
+    let stage = Stage::new("tool-good").await;
+    for size in [0, 3_500, 4_096, 70_000, 1_000_000] {
+        let input = json!({"text": "x".repeat(size)});
+        let (_, end) = stage.run(stage.request("echo.sh", input.clone())).await;
+        assert!(stage.in_words(&end).contains(&input.to_string()), "{size}");
+    }
+}
+
+#[tokio::test]
 async fn violations_are_told_with_their_line() {
     let stage = Stage::new("tool-violations").await;
     let scripts = stage.scripts();

@@ -376,3 +376,14 @@ async fn a_process_that_closes_its_streams_is_still_there() {
     let ended: Ended = ground.bash("exec 0<&- 1>&- 2>&-; exit 3").await;
     assert_eq!(ended.exit.status, ExitStatus::Code(3));
 }
+
+#[tokio::test]
+async fn what_artel_does_to_its_own_memory_does_not_reach_a_process() {
+    artel_engine::process::refuse_huge_pages();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    assert!(status.contains("THP_enabled:\t0"), "{status}");
+    let ground = Ground::new().await;
+    let mut request = ground.request("/bin/grep", &["THP_enabled", "/proc/self/status"]);
+    request.sandbox = Sandbox::Off;
+    assert_eq!(ground.run(request).await.fine(), "THP_enabled:\t1");
+}

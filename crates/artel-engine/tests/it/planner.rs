@@ -58,6 +58,10 @@ struct Program {
 
 impl Program {
     async fn new(script: &str) -> Self {
+        Self::within(60_000, script).await
+    }
+
+    async fn within(deadline_ms: u64, script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = CommandConfig {
             program: "/bin/bash".into(),
@@ -65,6 +69,7 @@ impl Program {
             cwd: Utf8Path::from_path(folder.path()).expect("UTF-8").to_owned(),
             environment: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
             limits: limits(),
+            deadline_ms,
         };
         Self { planner: CommandPlanner::new(launcher().await, config), folder }
     }
@@ -134,6 +139,8 @@ async fn failures_say_what_and_where() {
     assert_eq!(error("true").await, "the planner's answer is no JSON object: it is empty");
     let open = "the planner's answer is no JSON object: EOF while parsing a list at line 2 column 0";
     assert_eq!(error("echo '{\"tools\": ['").await, open);
+    let cut = "the planner's answer is no JSON object: it ends in the middle of a character, at byte 8";
+    assert_eq!(error(r"printf '{\x22a\x22:\x22\xc3\xa9\xe2\x82'").await, cut);
     assert_eq!(error("echo '[]'").await, "the planner's answer is no JSON object: it is a list");
     let shape = "the planner's answer is no plan: /tools/0: ";
     assert!(error("echo '{\"tools\": [{\"toolId\": \"a\"}]}'").await.starts_with(shape));
@@ -146,6 +153,15 @@ async fn failures_say_what_and_where() {
 }
 
 #[tokio::test]
+async fn a_program_has_no_longer_than_is_configured() {
+    let program = Program::within(100, "cat > request.json; sleep 1000").await;
+    let error = program.plan(Duration::from_secs(60)).await.unwrap_err();
+    assert!(matches!(error, PlanningError::Deadline), "{error}");
+    let told: Value = serde_json::from_str(&program.file("request.json")).unwrap();
+    assert!((1..=100).contains(&told["deadlineMs"].as_u64().unwrap()), "{}", told["deadlineMs"]);
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_told() {
     let config = CommandConfig {
         program: "/nowhere/planner".into(),
@@ -153,6 +169,7 @@ async fn a_program_that_is_not_there_is_told() {
         cwd: "/".into(),
         environment: Vec::new(),
         limits: limits(),
+        deadline_ms: 60_000,
     };
     let planner = CommandPlanner::new(launcher().await, config);
     let error = planner.plan(&request(Duration::from_secs(60))).await.unwrap_err();

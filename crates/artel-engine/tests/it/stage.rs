@@ -137,7 +137,7 @@ impl Stage {
                 }
                 words
             }
-            AttemptOutcome::Failed { error, retry } => {
+            AttemptOutcome::Failed { error, retry, .. } => {
                 let again = match retry {
                     Retry::Useful => "may be retried",
                     Retry::Useless => "is not retried",

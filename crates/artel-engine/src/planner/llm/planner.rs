@@ -4,17 +4,16 @@ use artel_model::plan::PlanDocument;
 use async_trait::async_trait;
 use tokio::time::timeout_at;
 
-use super::client::LlmClient;
-use super::config::{LlmConfig, LlmConfigError};
-use super::error::LlmError;
+use super::error::NoPlan;
 use super::prompt::{correction, prompt};
-use super::protocol::{Speaker, Turn};
+use super::protocol::{ReplyFormat, Speaker, Turn, body, written};
 use super::reply::read;
+use crate::llm::{LlmClient, LlmConfig, LlmConfigError, LlmError};
 use crate::planner::ask::{Planned, PlannedBy, Planner, PlanningRequest};
 use crate::planner::clock;
 use crate::planner::error::PlanningError;
 use crate::planner::pattern::PatternPlanner;
-use crate::planner::quote::quote;
+use crate::quote::quote;
 
 /// Times that a model is asked for one plan.
 const ROUNDS_MAX: usize = 2;
@@ -30,14 +29,17 @@ pub struct LlmPlanner {
 impl LlmPlanner {
     /// Makes a planner; nothing is sent before it is asked.
     pub fn new(config: LlmConfig) -> Result<Self, LlmConfigError> {
+        if config.model.trim().is_empty() {
+            return Err(LlmConfigError::Model);
+        }
         Ok(Self { client: LlmClient::new(config)? })
     }
 
-    async fn ask(&self, ask: &PlanningRequest, notes: &mut Vec<String>) -> Result<PlanDocument, LlmError> {
+    async fn ask(&self, ask: &PlanningRequest, notes: &mut Vec<String>) -> Result<PlanDocument, NoPlan> {
         let mut turns = vec![Turn { by: Speaker::Artel, text: prompt(ask) }];
         let mut last = Vec::new();
         for _ in 0..ROUNDS_MAX {
-            let said = self.client.ask(&turns).await?;
+            let said = self.answer(&turns).await?;
             match read(&said, ask) {
                 Ok(document) => return Ok(document),
                 Err(problems) => {
@@ -48,7 +50,22 @@ impl LlmPlanner {
                 }
             }
         }
-        Err(LlmError::Unusable { problems: last })
+        Err(NoPlan::Unusable { problems: last })
+    }
+
+    /// Sends what was said and returns what the model says next.
+    async fn answer(&self, turns: &[Turn]) -> Result<String, LlmError> {
+        let config = self.client.config();
+        let told = self.client.post(&body(config, turns, ReplyFormat::Told)).await;
+        let reply = match told {
+            Err(LlmError::Refused { status: 400 | 422, message, .. })
+                if message.contains("response_format") =>
+            {
+                self.client.post(&body(config, turns, ReplyFormat::Untold)).await?
+            }
+            told => told?,
+        };
+        written(reply)
     }
 }
 
@@ -61,7 +78,7 @@ impl Planner for LlmPlanner {
         let error = match timeout_at(deadline, self.ask(ask, &mut notes)).await {
             Ok(Ok(document)) => return Ok(Planned { document, by: PlannedBy::Llm, notes }),
             Ok(Err(error)) => error,
-            Err(_) => LlmError::Deadline { deadline_ms },
+            Err(_) => NoPlan::Llm(LlmError::Deadline { deadline_ms }),
         };
         tracing::warn!(plan = %ask.plan_id, error = &error as &dyn std::error::Error, "the pattern planner takes over from the model");
         notes.push(note("the pattern planner took over from the model", &error.to_string()));

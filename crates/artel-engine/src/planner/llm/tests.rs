@@ -4,10 +4,10 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::config::{ApiKey, LlmConfig, LlmProtocol};
 use super::planner::LlmPlanner;
 use super::prompt::prompt;
-use super::server::{Reply, Server, anthropic, openai};
+use crate::llm::server::{Reply, Server, openai};
+use crate::llm::{ApiKey, LlmConfig, LlmProtocol};
 use crate::planner::ask::{Planned, PlannedBy, Planner, PlanningRequest};
 use crate::planner::testing::{ask, ask_with, plan_id, shown, skill};
 
@@ -26,6 +26,15 @@ fn config(protocol: LlmProtocol, url: &str) -> LlmConfig {
 /// A plan that differs from what the pattern planner would make.
 fn good() -> Value {
     json!({"narrative": "Rolling.", "tools": [{"toolId": "roll", "skill": "dice-roller", "input": {"expression": "3d6"}}]})
+}
+
+/// A reply of Anthropic's endpoint, with the plan as the input of a tool.
+fn anthropic(plan: &Value) -> Reply {
+    let text = json!({"type": "text", "text": "Here is the plan."});
+    let tool = json!({"type": "tool_use", "id": "toolu_1", "name": "make_plan", "input": plan});
+    let body =
+        json!({"type": "message", "role": "assistant", "content": [text, tool], "stop_reason": "tool_use"});
+    Reply::Body(200, body.to_string())
 }
 
 async fn plan(protocol: LlmProtocol, url: &str, ask: &PlanningRequest) -> Planned {
@@ -234,13 +243,32 @@ async fn a_configuration_is_checked_before_it_is_used() {
         change(&mut config);
         LlmPlanner::new(config).unwrap_err().to_string()
     };
-    assert_snapshot!(error(&|config| config.base_url = "not an address".to_owned()), @"the planner's endpoint is not an address: relative URL without a base");
-    assert_snapshot!(error(&|config| config.model = " ".to_owned()), @"the planner's model is not named");
-    assert_snapshot!(error(&|config| config.api_key = Some(ApiKey::new("a\nb"))), @"the planner's key holds characters that cannot be sent, such as the end of a line");
-    assert_snapshot!(error(&|config| config.proxy = Some("::".to_owned())), @"cannot prepare connections to the planner's endpoint");
+    assert_snapshot!(error(&|config| config.base_url = "not an address".to_owned()), @"the model's endpoint is not an address: relative URL without a base");
+    assert_snapshot!(error(&|config| config.model = " ".to_owned()), @"the model is not named");
+    assert_snapshot!(error(&|config| config.api_key = Some(ApiKey::new("a\nb"))), @"the model's key holds characters that cannot be sent, such as the end of a line");
+    assert_snapshot!(error(&|config| config.proxy = Some("::".to_owned())), @"cannot prepare connections to the model's endpoint");
     assert!(
         !format!("{:?}", LlmPlanner::new(config(LlmProtocol::OpenAi, "https://localhost/v1"))).contains(KEY)
     );
+}
+
+#[tokio::test]
+async fn hosts_may_be_reached_without_the_proxy() {
+    // Nothing can listen there.
+    let proxy = Some("http://127.0.0.1:0".to_owned());
+    for (no_proxy, by) in [
+        (None, PlannedBy::Pattern),
+        (Some("example.org"), PlannedBy::Pattern),
+        (Some("example.org, 127.0.0.1"), PlannedBy::Llm),
+        (Some("127.0.0.0/8"), PlannedBy::Llm),
+    ] {
+        let server = Server::start([openai(&good().to_string())]).await;
+        let no_proxy = no_proxy.map(str::to_owned);
+        let config = LlmConfig { proxy: proxy.clone(), no_proxy, ..config(LlmProtocol::OpenAi, &server.url) };
+        let shown = format!("{:?}", config.no_proxy);
+        let planned = LlmPlanner::new(config).unwrap().plan(&ask(REQUEST)).await.unwrap();
+        assert_eq!(planned.by, by, "{shown}");
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::compose::{Composition, Near, Step};
 use super::property::properties;
 use super::target::ranked_offers;
 use crate::planner::offer::SkillOffer;
-use crate::planner::quote::quote;
+use crate::quote::quote;
 
 /// Skills that are named when nothing fits.
 const SKILLS_SHOWN_MAX: usize = 5;

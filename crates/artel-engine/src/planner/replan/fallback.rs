@@ -4,10 +4,9 @@ use artel_model::id::PlanId;
 use artel_model::name::SkillName;
 use artel_model::plan::{FailureReason, PlanMetadata, PlanProblem, failure_reason};
 use artel_model::run::ResultDocument;
-use serde_json::Map;
 
 use super::state::Last;
-use crate::planner::quote::quote;
+use crate::quote::quote;
 
 /// Characters of a request that are quoted.
 const REQUEST_CHARS_MAX: usize = 200;
@@ -59,21 +58,5 @@ pub(super) fn nothing_ran(
     metadata: PlanMetadata,
     disabled: Vec<SkillName>,
 ) -> ResultDocument {
-    ResultDocument {
-        plan_id,
-        run_id: None,
-        success: false,
-        narrative: None,
-        failed_tools: Vec::new(),
-        can_replan: false,
-        failure_reason: Some(FailureReason::InvalidPlan),
-        problems: Vec::new(),
-        execution_trace: Vec::new(),
-        final_state: Map::new(),
-        total_execution_time_ms: 0,
-        generation_metadata: metadata,
-        disabled_skills: disabled,
-        assets: Vec::new(),
-        fallback: false,
-    }
+    ResultDocument::not_run(plan_id, metadata, disabled, FailureReason::InvalidPlan)
 }

@@ -9,9 +9,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// How the endpoint answers one request.
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// With a status and a body.
     Body(u16, String),
+    /// With a status, a header and no body.
+    Header(u16, String),
     /// With headers that send the client elsewhere.
     Redirect(String),
     /// With a body that is longer than anybody wants.
@@ -30,20 +32,20 @@ pub(super) enum Reply {
 
 /// A request that was seen.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) head: String,
-    pub(super) body: Value,
+pub(crate) struct Seen {
+    pub(crate) head: String,
+    pub(crate) body: Value,
 }
 
 /// The endpoint.
-pub(super) struct Server {
-    pub(super) url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Server {
     /// Starts an endpoint that gives these answers, one for each request.
-    pub(super) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(crate) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -65,25 +67,16 @@ impl Server {
     }
 
     /// Returns the requests so far.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("nobody panicked").clone()
     }
 }
 
 /// A reply of an OpenAI-compatible endpoint.
-pub(super) fn openai(content: &str) -> Reply {
+pub(crate) fn openai(content: &str) -> Reply {
     let message = json!({"role": "assistant", "content": content});
     let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     Reply::Body(200, json!({"id": "x", "object": "chat.completion", "choices": [choice]}).to_string())
-}
-
-/// A reply of Anthropic's endpoint, with the plan as the input of a tool.
-pub(super) fn anthropic(plan: &Value) -> Reply {
-    let text = json!({"type": "text", "text": "Here is the plan."});
-    let tool = json!({"type": "tool_use", "id": "toolu_1", "name": "make_plan", "input": plan});
-    let body =
-        json!({"type": "message", "role": "assistant", "content": [text, tool], "stop_reason": "tool_use"});
-    Reply::Body(200, body.to_string())
 }
 
 async fn read(connection: &mut TcpStream) -> Option<Seen> {
@@ -119,6 +112,9 @@ enum After {
 async fn answer(connection: &mut TcpStream, reply: Reply) -> After {
     let (text, after) = match reply {
         Reply::Body(status, body) => (http(status, body.len(), &body), After::Close),
+        Reply::Header(status, header) => {
+            (format!("HTTP/1.1 {status} Said\r\n{header}\r\ncontent-length: 0\r\n\r\n"), After::Close)
+        }
         Reply::Redirect(to) => {
             (format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"), After::Close)
         }

@@ -3,7 +3,7 @@
 use artel_catalog::one_line;
 
 /// Returns a text on one line and without marks that cannot be seen, at most so many characters long.
-pub(super) fn quote(text: &str, chars_max: usize) -> String {
+pub(crate) fn quote(text: &str, chars_max: usize) -> String {
     // Looking at a little more than is shown is enough, however long the text is.
     let start: String = text.chars().take(2 * chars_max + 1).collect();
     let line = one_line(&start).replace('`', "'");

@@ -16,16 +16,18 @@ pub struct LlmConfig {
     pub protocol: LlmProtocol,
     /// Where it is: `https://api.openai.com/v1`, `http://localhost:11434/v1`, `https://api.anthropic.com`.
     pub base_url: String,
-    /// Its name.
+    /// Its name, where nothing else is asked for.
     pub model: String,
     /// The key of the endpoint, if it wants one.
     pub api_key: Option<ApiKey>,
-    /// Milliseconds that one plan may take, corrections included.
+    /// Milliseconds that one plan may take, corrections included; agents have times of their own.
     pub deadline_ms: u64,
     /// Tokens that a reply may have, where the protocol wants a number.
     pub output_tokens_max: u32,
     /// The proxy to go through.
     pub proxy: Option<String>,
+    /// Hosts that are reached without it, with commas between them, as `NO_PROXY` lists them.
+    pub no_proxy: Option<String>,
 }
 
 /// The protocols of endpoints.
@@ -45,22 +47,22 @@ pub struct ApiKey(String);
 #[derive(Debug, thiserror::Error)]
 pub enum LlmConfigError {
     /// The address is none.
-    #[error("the planner's endpoint is not an address: {why}")]
+    #[error("the model's endpoint is not an address: {why}")]
     Address {
         /// What is wrong with it.
         why: String,
     },
     /// The address holds a name or a password, which would be shown with it.
-    #[error("the planner's endpoint must not hold a name or a password; configure the key by itself")]
+    #[error("the model's endpoint must not hold a name or a password; configure the key by itself")]
     Credentials,
     /// The key holds something that cannot be sent.
-    #[error("the planner's key holds characters that cannot be sent, such as the end of a line")]
+    #[error("the model's key holds characters that cannot be sent, such as the end of a line")]
     Key,
     /// The model has no name.
-    #[error("the planner's model is not named")]
+    #[error("the model is not named")]
     Model,
     /// The client cannot be made: a proxy that is no address, or a machine without certificates.
-    #[error("cannot prepare connections to the planner's endpoint")]
+    #[error("cannot prepare connections to the model's endpoint")]
     Client(#[source] reqwest::Error),
     /// The machine's cryptography cannot be used.
     #[error("cannot prepare encryption: {why}")]
@@ -81,6 +83,7 @@ impl LlmConfig {
             deadline_ms: DEADLINE_MS_DEFAULT,
             output_tokens_max: OUTPUT_TOKENS_DEFAULT,
             proxy: None,
+            no_proxy: None,
         }
     }
 
@@ -160,17 +163,17 @@ mod tests {
             "http://localhost:11434/v1/chat/completions",
         );
         check(LlmProtocol::Anthropic, "https://api.anthropic.com", "https://api.anthropic.com/v1/messages");
-        let none = "the planner's endpoint is not an address: relative URL without a base";
+        let none = "the model's endpoint is not an address: relative URL without a base";
         check(LlmProtocol::OpenAi, "localhost", none);
         let file =
-            "the planner's endpoint is not an address: it begins with `file:`, not with `https:` or `http:`";
+            "the model's endpoint is not an address: it begins with `file:`, not with `https:` or `http:`";
         check(LlmProtocol::OpenAi, "file:///etc", file);
-        let secret = "the planner's endpoint must not hold a name or a password; configure the key by itself";
+        let secret = "the model's endpoint must not hold a name or a password; configure the key by itself";
         check(LlmProtocol::OpenAi, "https://me:secret@host/v1", secret);
         check(
             LlmProtocol::OpenAi,
             "https://host/v1?key=x",
-            "the planner's endpoint is not an address: it holds `?` or `#`",
+            "the model's endpoint is not an address: it holds `?` or `#`",
         );
     }
 
