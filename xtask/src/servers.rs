@@ -21,11 +21,14 @@ struct Kind {
     variable: &'static str,
 }
 
-const KINDS: &[Kind] = &[Kind {
-    name: "PostgreSQL",
-    script: include_str!("../servers/postgres.sh"),
-    variable: "ARTEL_TEST_POSTGRES",
-}];
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "PostgreSQL",
+        script: include_str!("../servers/postgres.sh"),
+        variable: "ARTEL_TEST_POSTGRES",
+    },
+    Kind { name: "Redis", script: include_str!("../servers/redis.sh"), variable: "ARTEL_TEST_REDIS" },
+];
 
 /// The servers that tests need.
 pub(crate) struct Servers(Vec<Server>);

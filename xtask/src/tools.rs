@@ -77,6 +77,13 @@ pub(crate) fn install_servers(root: &Path) -> Result<()> {
         bail!("PostgreSQL was installed, but its programs are not where `xtask/servers/postgres.sh` looks");
     }
     println!("PostgreSQL is here");
+    if !has_redis(root) {
+        install_system_packages(root, &["redis-server"])?;
+    }
+    if !has_redis(root) {
+        bail!("Redis was installed, but its programs are not on the path");
+    }
+    println!("Redis is here");
     Ok(())
 }
 
@@ -84,6 +91,10 @@ pub(crate) fn install_servers(root: &Path) -> Result<()> {
 fn has_postgres(root: &Path) -> bool {
     let found = "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb";
     succeeds(program_in(root, "sh", &["-c", found]))
+}
+
+fn has_redis(root: &Path) -> bool {
+    succeeds(program_in(root, "sh", &["-c", "command -v redis-server && command -v redis-cli"]))
 }
 
 fn environment(root: &Path) -> PathBuf {
