@@ -60,16 +60,38 @@ const CRATES: &[Crate] = &[
         may_use: &["artel-store", "artel-bus", "artel-catalog", "artel-model"],
         banned: &[SQL, HTTP_SERVER, UNTYPED_ERRORS],
     },
+    Crate {
+        name: "artel-agents",
+        // The store in a file is what its benchmarks and some of its tests run on.
+        may_use: &[
+            "artel-engine",
+            "artel-bus",
+            "artel-store",
+            "artel-store-sqlite",
+            "artel-catalog",
+            "artel-model",
+        ],
+        banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
+    },
     Crate { name: "artel-api", may_use: &["artel-model"], banned: &[SQL, UNTYPED_ERRORS] },
     Crate {
         name: "artel-server",
-        may_use: &["artel-engine", "artel-catalog", "artel-api", "artel-store", "artel-bus", "artel-model"],
+        may_use: &[
+            "artel-agents",
+            "artel-engine",
+            "artel-catalog",
+            "artel-api",
+            "artel-store",
+            "artel-bus",
+            "artel-model",
+        ],
         banned: &[SQL, UNTYPED_ERRORS],
     },
     Crate {
         name: "artel",
         may_use: &[
             "artel-server",
+            "artel-agents",
             "artel-engine",
             "artel-catalog",
             "artel-api",

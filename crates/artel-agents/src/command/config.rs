@@ -1,0 +1,54 @@
+//! What programs of others are started with. Values only.
+
+use artel_engine::process::ProcessLimits;
+use camino::Utf8PathBuf;
+
+/// How programs of others are started.
+#[derive(Clone)]
+pub struct CommandDriverConfig {
+    /// Where each piece of work gets a folder of its own.
+    pub work_root: Utf8PathBuf,
+    /// The folders that programs are looked up in, in order; also their `PATH`.
+    pub path: Vec<Utf8PathBuf>,
+    /// The variables there are. A program gets the few that every program needs, those of its client, and those in `pass`.
+    pub environment: Vec<(String, String)>,
+    /// Names of further variables that every program gets.
+    pub pass: Vec<String>,
+    /// What is a program's home folder.
+    pub home: ClientHome,
+    /// Whether agents may be command lines of their own.
+    pub own_commands: OwnCommands,
+    /// How much a program and all that it starts may use.
+    pub limits: ProcessLimits,
+    /// Milliseconds between SIGTERM and SIGKILL.
+    pub grace_ms: u64,
+    /// What happens to the folder when the work is over.
+    pub after: AfterWork,
+}
+
+/// What is a program's home folder.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ClientHome {
+    /// A fresh one, removed when the work is over: the program finds no skills, settings and logins of a user.
+    Private,
+    /// A user's, with the logins and whatever else a client keeps there.
+    Shared(Utf8PathBuf),
+}
+
+/// Whether agents may be command lines of their own, beside the known clients.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OwnCommands {
+    /// They may.
+    Allowed,
+    /// Only the known clients are started, as artel starts them.
+    Refused,
+}
+
+/// What happens to a folder when the work in it is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AfterWork {
+    /// It stays, and the result says where it is.
+    Keep,
+    /// It is removed.
+    Remove,
+}

@@ -1,0 +1,156 @@
+//! Lets an agent be a program of somebody else.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, Sandbox, SpawnRequest};
+use artel_model::agent::{AgentRecord, AgentSpec, SpawnError, WorkEnd};
+use artel_model::id::AgentId;
+use artel_model::name::SkillName;
+use async_trait::async_trait;
+
+use super::answer::work_end;
+use super::config::CommandDriverConfig;
+use super::environment::variables;
+use super::folder::{Contents, FolderError, Folders, clear_leftovers};
+use super::permissions::Permissions;
+use super::program::Program;
+use super::rules::EffectiveRules;
+use super::template::Filling;
+use super::watch::{Orders, attend};
+use crate::driver::{Job, WorkDriver};
+use crate::seat::Seat;
+use crate::work::failed;
+
+/// Starts programs of others for agents, each through a launcher of its own.
+///
+/// A program is trusted as the operator is who installed it, so it runs without a sandbox of artel's, but with limits, and not
+/// beyond its deadline. Without a sandbox a process can leave its group; a launcher that started nothing else still knows whose
+/// it is.
+#[derive(Clone)]
+pub struct CommandDriver {
+    launcher: LauncherProgram,
+    config: Arc<CommandDriverConfig>,
+}
+
+/// A program that is ready to be started.
+struct Ready {
+    request: SpawnRequest,
+    input: Vec<u8>,
+    folders: Folders,
+}
+
+impl CommandDriver {
+    /// Makes a driver that starts programs through launchers.
+    pub fn new(launcher: LauncherProgram, config: CommandDriverConfig) -> Self {
+        Self { launcher, config: Arc::new(config) }
+    }
+
+    async fn start(&self, request: SpawnRequest) -> Result<ChildProcess, String> {
+        // A launcher kills all that it started when its socket closes, however artel ended, and no other process holds the
+        // socket open. A guard would only tell others that it is not done with that yet; nobody waits for it, as every piece
+        // of work has a fresh folder.
+        let config = LauncherConfig { program: self.launcher.clone(), guard: None };
+        let launcher = Launcher::start(config).await.map_err(|error| chain(&error))?;
+        launcher.spawn(request).await.map_err(|error| chain(&error))
+    }
+
+    /// Makes all that the program needs. Reading and writing files may take its time, so it has a thread of its own.
+    async fn ready(&self, seat: &Seat) -> Result<(Program, Ready), String> {
+        let (config, shelf, record) = (self.config.clone(), seat.shelf(), seat.agent().clone());
+        let making = tokio::task::spawn_blocking(move || {
+            let program = Program::find(&config, &record.spec).map_err(|error| error.message)?;
+            let skills: Vec<SkillName> = record.spec.skills.clone().unwrap_or_default();
+            let permissions = (program.preset.permissions)(&EffectiveRules::of(&record.spec.policy), &skills);
+            let contents = Contents {
+                shelf: &shelf,
+                skills: &skills,
+                skills_folder: program.preset.skills,
+                target: program.preset.target,
+                files: &permissions.files,
+            };
+            let made = Folders::make(&config.work_root, record.agent_id, &contents);
+            let folders = made.map_err(|error: FolderError| chain(&error))?;
+            let ready = ready(&config, &program, &record, &permissions, folders);
+            Ok((program, ready))
+        });
+        making.await.map_err(|_| "its folder could not be made".to_owned())?
+    }
+}
+
+#[async_trait]
+impl WorkDriver for CommandDriver {
+    fn check(&self, spec: &AgentSpec) -> Result<(), SpawnError> {
+        Program::find(&self.config, spec).map(|_| ())
+    }
+
+    async fn work(&self, job: Job) -> WorkEnd {
+        let Job { seat, mut control, deadline, .. } = job;
+        if !control.may_go_on().await {
+            return failed("it was told to end before it began");
+        }
+        let (program, Ready { request, input, folders }) = match self.ready(&seat).await {
+            Ok(ready) => ready,
+            Err(why) => return failed(why),
+        };
+        let mut end = match self.start(request).await {
+            Err(why) => failed(why),
+            Ok(child) => {
+                let orders =
+                    Orders { input, control: &mut control, deadline, grace_ms: self.config.grace_ms };
+                let ended = attend(child, &seat, orders).await;
+                let name = program.file.file_name().unwrap_or_default();
+                work_end(name, program.preset.answer, &ended, deadline.as_millis())
+            }
+        };
+        let after = self.config.after;
+        let clearing = tokio::task::spawn_blocking(move || folders.clear(after));
+        if let Ok(Some(work)) = clearing.await {
+            end.results.insert("work".to_owned(), work.into_string().into());
+        }
+        end
+    }
+
+    fn clear(&self, agent: AgentId) {
+        clear_leftovers(&self.config.work_root, agent, self.config.after);
+    }
+}
+
+fn ready(
+    config: &CommandDriverConfig,
+    program: &Program,
+    record: &AgentRecord,
+    permissions: &Permissions,
+    folders: Folders,
+) -> Ready {
+    let (work, task) = (folders.work(), record.spec.task.clone().unwrap_or_default());
+    let skills = work.join(program.preset.skills);
+    let filling = Filling {
+        task: &task,
+        model: record.spec.model.as_deref().unwrap_or_default(),
+        work: work.as_str(),
+        skills: skills.as_str(),
+    };
+    let request = SpawnRequest {
+        program: program.file.clone(),
+        arguments: program.arguments(filling, &permissions.arguments),
+        cwd: work.clone(),
+        environment: variables(config, program.preset, &folders, record.agent_id),
+        sandbox: Sandbox::Off,
+        limits: config.limits,
+    };
+    let input = if program.reads_task() { task.into_bytes() } else { Vec::new() };
+    Ready { request, input, folders }
+}
+
+/// Writes an error and its causes on one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,41 @@
+//! Agents at work: spawning them, driving what they do, stopping them with everything below them.
+//!
+//! The rules are in `artel-model`: what an agent may do, which states it goes through. Here they meet the store, the engine
+//! and the world. Knows nothing of SQL, of HTTP and of what can be typed.
+
+mod agents;
+mod announce;
+mod call;
+mod change;
+mod clock;
+mod command;
+mod config;
+mod driver;
+mod error;
+mod llm;
+mod metrics;
+mod office;
+mod outcome;
+mod prepare;
+mod recover;
+mod seat;
+mod spawn;
+mod tree;
+mod work;
+
+pub use agents::Agents;
+pub use announce::{Announce, Silent};
+pub use command::{
+    AfterWork, CLIENTS, ClientHome, CommandDriver, CommandDriverConfig, EffectiveRules, OwnCommands,
+};
+pub use config::{AgentsConfig, AgentsParts, AtLimit, RoleBook, Stores};
+pub use driver::{Control, Job, Wish, WorkDriver};
+pub use error::{AgentsError, CallError, CommandRefused, SpawnFailed};
+pub use llm::{LlmDriver, LlmDriverConfig, ModelChoice};
+pub use metrics::METRICS;
+pub use office::{
+    Awaited, DeadLetterBox, ListenError, Listener, MailError, Office, OfficeConfig, OfficeCounts,
+    OfficeParts, ReadOptions, RequestError, SendError, Sent,
+};
+pub use seat::{Seat, ToolOffer};
+pub use spawn::Spawned;

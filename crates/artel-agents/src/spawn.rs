@@ -1,0 +1,177 @@
+//! Spawning: everything is decided first; then the agent is kept, and begins.
+
+use artel_model::agent::{
+    AgentEvent, AgentRecord, AgentSpec, Cause, Parent, SpawnContext, SpawnError, SpawnErrorCode,
+    SpawnRefused, SpawnRequest, StampedAgentEvent, prepare,
+};
+use artel_model::id::AgentId;
+use artel_model::skill::Skill;
+use artel_store::{AgentRefused, NewAgent, may_have_children};
+use uuid::Uuid;
+
+use crate::agents::{Agents, Shared};
+use crate::clock::{from_now, now};
+use crate::error::{AgentsError, SpawnFailed};
+
+/// An agent that was spawned.
+#[derive(Clone, Debug)]
+pub struct Spawned {
+    /// What is known about it.
+    pub record: AgentRecord,
+    /// What is odd about what it was given.
+    pub warnings: Vec<String>,
+}
+
+impl Agents {
+    /// Lets an agent that is free begin anew what it was spawned for.
+    pub async fn start(&self, id: AgentId, cause: Cause) -> Result<AgentRecord, SpawnFailed> {
+        let unknown = || {
+            let error = SpawnError::new(SpawnErrorCode::InvalidRequest, format!("there is no agent {id}"));
+            SpawnFailed::Refused(SpawnRefused::new(vec![error], Vec::new()))
+        };
+        let record = self.agent(id).await?.ok_or_else(unknown)?.record;
+        self.shared.check_above(&record).await?;
+        let errand = self.shared.errand(&record.spec);
+        let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, Vec::new()));
+        Ok(self.shared.clone().begin(record, errand.map_err(refuse)?, cause).await?)
+    }
+
+    /// Spawns an agent, which begins at once unless somebody outside drives it. Nothing exists when this is refused. When
+    /// this returns, the agent survives a power cut.
+    pub async fn spawn(&self, request: &SpawnRequest, cause: Cause) -> Result<Spawned, SpawnFailed> {
+        self.shared.clone().spawn(request, cause).await
+    }
+}
+
+impl Shared {
+    pub(crate) async fn spawn(
+        self: std::sync::Arc<Self>,
+        request: &SpawnRequest,
+        cause: Cause,
+    ) -> Result<Spawned, SpawnFailed> {
+        let came = self.clone().try_spawn(request, cause).await;
+        self.meters.spawn_ended(&came);
+        came
+    }
+
+    async fn try_spawn(
+        self: std::sync::Arc<Self>,
+        request: &SpawnRequest,
+        cause: Cause,
+    ) -> Result<Spawned, SpawnFailed> {
+        let (spec, warnings) = self.decide(request).await?;
+        let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, warnings.clone()));
+        let errand = self.errand(&spec).map_err(refuse)?;
+        let record = self.keep(spec, cause.clone()).await.map_err(|error| match error {
+            Kept::Refused(error) => refuse(vec![error]),
+            Kept::Failed(error) => SpawnFailed::Failed(error),
+        })?;
+        let record = self.clone().begin(record, errand, cause).await?;
+        self.parts.stores.runs.sync().await.map_err(AgentsError::Store)?;
+        Ok(Spawned { record, warnings })
+    }
+
+    /// Decides what the agent would be.
+    async fn decide(&self, request: &SpawnRequest) -> Result<(AgentSpec, Vec<String>), SpawnFailed> {
+        let parent = match request.parent {
+            None => None,
+            Some(id) => Some(self.parts.stores.agents.agent(id).await.map_err(AgentsError::Store)?),
+        };
+        if let Some(Some(row)) = &parent {
+            self.check_above(&row.record).await?;
+        }
+        let shelf = self.parts.shelf.borrow().clone();
+        let find = |name: &str| -> Option<&Skill> {
+            let name = name.parse().ok()?;
+            shelf.catalog().registry().get(&name, None).ok().map(AsRef::as_ref)
+        };
+        let context = SpawnContext {
+            find: &find,
+            role: &|name| self.parts.roles.role(name),
+            parent: match &parent {
+                None => Parent::None,
+                Some(None) => Parent::Unknown,
+                Some(Some(row)) => Parent::Agent(&row.record),
+            },
+            default: &self.config.default,
+            limits: self.config.limits,
+        };
+        prepare(request, &context).map_err(SpawnFailed::Refused)
+    }
+
+    /// An agent below one that stands still or has ended gets no children either.
+    async fn check_above(&self, parent: &AgentRecord) -> Result<(), SpawnFailed> {
+        let state = self.effective_state(parent).await?;
+        if state == parent.state() || may_have_children(state) {
+            return Ok(());
+        }
+        let message =
+            format!("an agent above {} is {}, so it cannot have children", parent.agent_id, state.as_str());
+        let error = SpawnError::new(SpawnErrorCode::ParentState, message);
+        Err(SpawnFailed::Refused(SpawnRefused::new(vec![error], Vec::new())))
+    }
+
+    /// Keeps the agent, as soon as there is room for it.
+    async fn keep(&self, spec: AgentSpec, cause: Cause) -> Result<AgentRecord, Kept> {
+        let until = match self.config.at_limit {
+            crate::config::AtLimit::Reject => None,
+            crate::config::AtLimit::Queue { wait_ms } => Some(from_now(wait_ms)),
+        };
+        let mut seen = self.changed.subscribe();
+        let spec = Box::new(spec);
+        loop {
+            seen.mark_unchanged();
+            let (id, at) = (AgentId(Uuid::new_v4()), self.parts.clock.now());
+            let event = AgentEvent::Spawned { spec: spec.clone(), cause: cause.clone() };
+            let record = AgentRecord::new(id, spec.clone(), at);
+            let new = NewAgent {
+                record: record.clone(),
+                event: StampedAgentEvent { at, event },
+                agents_max: self.config.agents_max,
+            };
+            let refused = match self.parts.stores.agents.create_agent(new).await {
+                Err(error) => return Err(Kept::Failed(AgentsError::Store(error))),
+                Ok(Ok(())) => {
+                    self.announce_about(id, "spawned", serde_json::json!({"agent_id": id})).await;
+                    return Ok(record);
+                }
+                Ok(Err(refused)) => refused,
+            };
+            let may_wait = matches!(refused, AgentRefused::TooManyAgents { .. });
+            match until.filter(|until| may_wait && now() < *until) {
+                Some(_) => self.something_changes(&mut seen).await,
+                None => return Err(Kept::Refused(error(refused, &record))),
+            }
+        }
+    }
+}
+
+enum Kept {
+    Refused(SpawnError),
+    Failed(AgentsError),
+}
+
+fn error(refused: AgentRefused, record: &AgentRecord) -> SpawnError {
+    let parent = record.spec.parent.map(|parent| format!(" {parent}")).unwrap_or_default();
+    match refused {
+        AgentRefused::Exists => SpawnError::new(
+            SpawnErrorCode::InvalidRequest,
+            format!("there is an agent {} already", record.agent_id),
+        ),
+        AgentRefused::NoParent => {
+            SpawnError::new(SpawnErrorCode::UnknownParent, format!("there is no agent{parent}"))
+        }
+        AgentRefused::ParentState(state) => SpawnError::new(
+            SpawnErrorCode::ParentState,
+            format!("agent{parent} is {}, so it cannot have children", state.as_str()),
+        ),
+        AgentRefused::TooManyChildren { children } => SpawnError::new(
+            SpawnErrorCode::ChildrenLimit,
+            format!("agent{parent} has {children} living children, which is the limit"),
+        ),
+        AgentRefused::TooManyAgents { agents } => SpawnError::new(
+            SpawnErrorCode::AgentsLimit,
+            format!("there are {agents} living agents, which is the limit (`[agents] max_agents`)"),
+        ),
+    }
+}
