@@ -61,6 +61,7 @@ fn chain(steps: usize) -> Submission {
             script: "run".parse().unwrap(),
             tool_path: "demo/run".to_owned(),
             idempotent: true,
+            is_entrypoint: true,
         }),
         input: Map::new(),
         needs: index.checked_sub(1).map(|step| Need { step, shown_as: None }).into_iter().collect(),
@@ -87,6 +88,7 @@ fn chain(steps: usize) -> Submission {
         deadlines: Deadlines { run_ms: 600_000 },
         slots: 4,
         agent: None,
+        policy: None,
     }
 }
 

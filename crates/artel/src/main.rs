@@ -5,6 +5,7 @@ mod command;
 mod config;
 mod failure;
 mod logging;
+mod metrics;
 mod output;
 mod workshop;
 
@@ -26,12 +27,16 @@ fn main() -> ExitCode {
     if let Some(code) = artel_engine::process::run_launcher_if_asked() {
         return code;
     }
+    artel_engine::process::refuse_huge_pages();
     let cli = Cli::parse();
     let environment = Environment::of_process();
     let output = Output::new(&cli.global, &environment);
     let result = logging::start(&environment)
         .and_then(|()| Config::load(&cli.global, &environment))
-        .and_then(|config| command::run(&cli.command, &config, &output));
+        .and_then(|config| {
+            let file = config.metrics.value.as_deref();
+            metrics::measured(file, || command::run(&cli.command, &config, &output))
+        });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

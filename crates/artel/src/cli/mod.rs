@@ -1,11 +1,20 @@
 //! What can be typed: commands, flags and their help. The help is the manual.
 
+mod agent;
+mod message;
 mod moment;
 mod plan;
 mod root;
 mod run;
 mod skill;
 
+pub(crate) use agent::{
+    AgentArgs, AgentCommand, AgentListArgs, AgentRef, AgentShowArgs, ExecuteArgs, SpawnArgs,
+};
+pub(crate) use message::{
+    ContentArgs, DeadArgs, ListenArgs, MessageCommand, PublishArgs, ReadArgs, Recipient, RequestArgs,
+    SendArgs,
+};
 pub(crate) use moment::Moment;
 pub(crate) use plan::{AskArgs, GenerateArgs, PlanCommand, PlanRunArgs, PlannerChoice};
 pub(crate) use root::{Cli, ColorChoice, Command, DbCommand, GlobalArgs, SandboxChoice};
@@ -14,6 +23,6 @@ pub(crate) use run::{
     StatsChoice,
 };
 pub(crate) use skill::{
-    ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, NewArgs, PromptArgs, RiskChoice, SearchArgs,
-    SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs, ValidateArgs,
+    CheckArgs, ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, NewArgs, PromptArgs, RiskChoice,
+    SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs, ValidateArgs,
 };

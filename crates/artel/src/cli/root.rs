@@ -4,6 +4,8 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::agent::AgentCommand;
+use super::message::MessageCommand;
 use super::plan::PlanCommand;
 use super::run::RunCommand;
 use super::skill::SkillCommand;
@@ -14,7 +16,7 @@ use super::skill::SkillCommand;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Examples:\n  artel skill list\n  artel skill run navigate location=kitchen\n  artel plan run plan.json --watch\n  artel run list\n  artel doctor\n\nExit codes: 0 done, 1 what was asked for failed, 2 wrong usage, 3 something needed cannot be opened."
+    after_help = "Examples:\n  artel skill list\n  artel skill run navigate location=kitchen\n  artel plan run plan.json --watch\n  artel run list\n  artel agent spawn --task \"fetch the cup from the kitchen\"\n  artel doctor\n\nExit codes: 0 done, 1 what was asked for failed, 2 wrong usage, 3 something needed cannot be opened."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -47,9 +49,15 @@ pub(crate) struct GlobalArgs {
     /// Where runs are kept: a file, or `postgres://...` [default: artel.db in the data folder]
     #[arg(long, global = true, value_name = "STORE")]
     pub(crate) store: Option<String>,
+    /// What carries messages to other processes: `redis://...` [default: in-process, they are found in the store]
+    #[arg(long, global = true, value_name = "BUS")]
+    pub(crate) bus: Option<String>,
     /// Whether scripts run in a sandbox: always, as far as this machine can, or not [default: enforce]
     #[arg(long, global = true, value_name = "MODE")]
     pub(crate) sandbox: Option<SandboxChoice>,
+    /// Keep numbers about this process in a file, for Prometheus (a textfile collector reads `*.prom`)
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) metrics: Option<Utf8PathBuf>,
     /// Configuration file [default: ./artel.toml]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<Utf8PathBuf>,
@@ -82,6 +90,12 @@ pub(crate) enum Command {
     /// Look at runs, and tell them what to do
     #[command(subcommand)]
     Run(RunCommand),
+    /// Spawn agents, look at them, and tell them what to do
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Send, read and listen to messages
+    #[command(subcommand)]
+    Message(MessageCommand),
     /// Look after the store
     #[command(subcommand)]
     Db(DbCommand),

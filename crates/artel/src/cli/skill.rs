@@ -7,6 +7,8 @@ use artel_model::version::Version;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::agent::ForAgentArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
     /// List the skills there are
@@ -40,16 +42,14 @@ pub(crate) enum SkillCommand {
     Validate(ValidateArgs),
     /// Show what an agent with these skills may call
     #[command(
-        after_help = "Examples:\n  artel skill compose specification-engine opencode-implementer\n  artel skill compose memory reputation --strict --tool memory/store"
+        after_help = "Examples:\n  artel skill compose specification-engine opencode-implementer\n  artel skill compose memory reputation --strict --tool memory/store\n  artel skill compose navigate --for-agent scout --tool navigate"
     )]
     Compose(ComposeArgs),
     /// Check whether skills can be given to one agent together
-    #[command(after_help = "Example:\n  artel skill check specification-engine opencode-implementer")]
-    Check {
-        /// The skills
-        #[arg(required = true)]
-        names: Vec<String>,
-    },
+    #[command(
+        after_help = "Examples:\n  artel skill check specification-engine opencode-implementer\n  artel skill check navigate detect --for-agent scout"
+    )]
+    Check(CheckArgs),
     /// Choose skills for a task
     #[command(
         after_help = "Examples:\n  artel skill select \"fetch the cup from the kitchen\"\n  artel skill select \"write a parser\" --coding"
@@ -194,6 +194,17 @@ pub(crate) struct ComposeArgs {
     /// Decide this call too (repeatable), for example `memory/store` or `Bash(git status)`
     #[arg(long, value_name = "TOOL")]
     pub(crate) tool: Vec<ToolCall>,
+    #[command(flatten)]
+    pub(crate) child: ForAgentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The skills
+    #[arg(required = true)]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) child: ForAgentArgs,
 }
 
 #[derive(Debug, Args)]

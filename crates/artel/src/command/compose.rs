@@ -7,6 +7,7 @@ use artel_model::skill::Skill;
 use artel_model::tool::ToolCall;
 use serde_json::{Value, json};
 
+use super::child::Child;
 use super::context::Context;
 use crate::cli::ComposeArgs;
 use crate::failure::Failure;
@@ -25,7 +26,17 @@ pub(crate) fn run(context: Context<'_>, args: &ComposeArgs) -> Result<(), Failur
     let skills: Vec<&Skill> = args.names.iter().filter_map(|name| known(&catalog, name)).collect();
     let mode = if args.strict { ComposeMode::Strict } else { ComposeMode::Union };
     let composed = compose(&skills, mode);
-    if context.output.json {
+    if let Some(parent) = &args.child.for_agent {
+        let tools: Vec<String> = args.tool.iter().map(ToString::to_string).collect();
+        let child = Child::of(context, parent, &composed, &catalog, &tools)?;
+        if context.output.json {
+            let mut document = serde_json::to_value(&composed).expect("a composition is JSON");
+            document["child"] = child.document();
+            context.output.document(&document);
+        } else {
+            context.output.data(&child.text(context));
+        }
+    } else if context.output.json {
         let mut document = serde_json::to_value(&composed).expect("a composition is JSON");
         if !args.tool.is_empty() {
             document["decisions"] = args.tool.iter().map(|call| decision_json(&composed, call)).collect();
@@ -64,7 +75,7 @@ pub(crate) fn refused(context: Context<'_>, report: &SetReport) -> Failure {
     Failure::failed(messages.join("; ")).hint("`artel skill list` shows the skills there are")
 }
 
-fn known<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Skill> {
+pub(super) fn known<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Skill> {
     let name = name.parse().ok()?;
     catalog.registry().get(&name, None).ok().map(AsRef::as_ref)
 }

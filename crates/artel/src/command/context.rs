@@ -23,8 +23,9 @@ impl Context<'_> {
             match &self.config.skills_dirs.origin {
                 Origin::Default => {}
                 Origin::Flag(_) => {
-                    return Err(Failure::missing(format!("there is no folder `{missing}`"))
-                        .hint("`--skills` names a folder that holds skills"));
+                    return Err(Failure::missing(format!("there is no folder `{missing}`")).hint(
+                        "`--skills` names a folder that holds skills; `agent spawn --with` names skills",
+                    ));
                 }
                 origin @ (Origin::File(_) | Origin::Environment(_)) => {
                     self.output.talk(&format!("there is no folder `{missing}` (from {origin})"));

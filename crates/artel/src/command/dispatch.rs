@@ -5,10 +5,12 @@ use clap::CommandFactory;
 
 use super::context::Context;
 use super::{
-    check, compose, config, db, doctor, export, list, man, new, plan, prompt, runs, search, select, show,
-    skill_run, switch, validate,
+    agent, check, compose, config, db, doctor, export, list, man, message, new, plan, prompt, runs, search,
+    select, show, skill_run, switch, validate,
 };
-use crate::cli::{Cli, Command, DbCommand, PlanCommand, RunCommand, SkillCommand};
+use crate::cli::{
+    AgentCommand, Cli, Command, DbCommand, MessageCommand, PlanCommand, RunCommand, SkillCommand,
+};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -25,6 +27,8 @@ fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
         Command::Skill(command) => run_skill(command, context),
         Command::Plan(command) => run_plan(command, context),
         Command::Run(command) => run_runs(command, context),
+        Command::Agent(command) => run_agents(command, context),
+        Command::Message(command) => run_messages(command, context),
         Command::Db(DbCommand::Backup { file }) => db::backup(context, file),
         Command::Db(DbCommand::Check) => db::check(context),
         Command::Doctor => doctor::run(context),
@@ -47,7 +51,7 @@ fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure
         SkillCommand::Run(args) => skill_run::run(context, args),
         SkillCommand::Validate(args) => validate::run(context, args),
         SkillCommand::Compose(args) => compose::run(context, args),
-        SkillCommand::Check { names } => check::run(context, names),
+        SkillCommand::Check(args) => check::run(context, args),
         SkillCommand::Select(args) => select::run(context, args),
         SkillCommand::Prompt(args) => prompt::run(context, args),
         SkillCommand::Export(args) => export::run(context, args),
@@ -84,7 +88,36 @@ fn run_runs(command: &RunCommand, context: Context<'_>) -> Result<(), Failure> {
         }
         RunCommand::Stats(args) => runs::stats(context, args),
         RunCommand::Executions(args) => runs::executions(context, args),
-        RunCommand::Recover => runs::recover(context),
+        RunCommand::Recover => runs::recover(context, runs::Asked::Runs),
         RunCommand::Prune(args) => runs::prune(context, args),
+    }
+}
+
+fn run_agents(command: &AgentCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        AgentCommand::Spawn(args) => agent::spawn(context, args),
+        AgentCommand::List(args) => agent::list(context, args),
+        AgentCommand::Show(args) => agent::show(context, args),
+        AgentCommand::Execute(args) => agent::execute(context, args),
+        AgentCommand::Pause(args) => agent::tell(context, args, agent::Telling::Pause),
+        AgentCommand::Resume(args) => agent::tell(context, args, agent::Telling::Resume),
+        AgentCommand::Cancel(args) => agent::tell(context, args, agent::Telling::Cancel),
+        AgentCommand::Terminate(args) => agent::tell(context, args, agent::Telling::Terminate),
+        AgentCommand::Free(args) => agent::tell(context, args, agent::Telling::Free),
+        AgentCommand::Metrics(args) => agent::metrics(context, args),
+        AgentCommand::Recover => runs::recover(context, runs::Asked::Agents),
+        AgentCommand::Prune { before } => agent::prune(context, *before),
+    }
+}
+
+fn run_messages(command: &MessageCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        MessageCommand::Send(args) => message::send(context, args),
+        MessageCommand::Publish(args) => message::publish(context, args),
+        MessageCommand::Request(args) => message::request(context, args),
+        MessageCommand::Read(args) => message::read(context, args),
+        MessageCommand::Listen(args) => message::listen(context, args),
+        MessageCommand::Dead(args) => message::dead(context, args),
+        MessageCommand::Counts => message::counts(context),
     }
 }

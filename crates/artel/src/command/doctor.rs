@@ -3,18 +3,23 @@
 use std::fmt::Display;
 use std::os::unix::fs::PermissionsExt;
 
+use artel_agents::AtLimit;
+use artel_bus::BusConfig;
 use artel_catalog::Keep;
-use artel_engine::SandboxMode;
 use artel_engine::process::{Layer, probe};
+use artel_engine::{Clock, SandboxMode};
 use artel_store_sqlite::MIGRATIONS;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::config::{Config, Origin, PlannerKind, PlannerSettings, Setting, StoreChoice};
+use crate::config::{
+    AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, Origin,
+    PlannerKind, PlannerSettings, Setting, StoreChoice,
+};
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
-use crate::workshop::{Store, wait_for};
+use crate::workshop::{Reached, Store, reach_bus, wait_for};
 
 /// One check of the machine.
 struct Check {
@@ -84,6 +89,7 @@ fn settings(context: Context<'_>) -> Vec<Row> {
         }),
     ];
     rows.extend(running_settings(config));
+    rows.extend(agent_settings(config));
     rows
 }
 
@@ -129,6 +135,54 @@ fn running_settings(config: &Config) -> Vec<Row> {
     ]
 }
 
+fn agent_settings(config: &Config) -> Vec<Row> {
+    vec![
+        row("agents", &config.agents, agent_words),
+        row("llm", &config.llm, llm_words),
+        row("clients", &config.clients, client_words),
+        row("bus", &config.bus, ToString::to_string),
+        row("metrics", &config.metrics, |file| {
+            file.as_ref().map_or_else(|| "nowhere".to_owned(), ToString::to_string)
+        }),
+    ]
+}
+
+fn agent_words(agents: &AgentSettings) -> String {
+    let at_limit = match agents.at_limit {
+        AtLimit::Reject => "reject".to_owned(),
+        AtLimit::Queue { wait_ms } => format!("queue ({wait_ms} ms)"),
+    };
+    format!(
+        "max_agents={} at_limit={at_limit} max_depth={} max_children={} timeout_ms={} allowed=[{}] forbidden=[{}]",
+        agents.agents_max,
+        agents.limits.depth,
+        agents.limits.children,
+        agents.work_ms,
+        join(&agents.allowed),
+        join(&agents.forbidden)
+    )
+}
+
+fn llm_words(llm: &LlmSettings) -> String {
+    let Some(model) = &llm.model else { return "none".to_owned() };
+    let key = llm.api_key_env.as_ref().map(|name| format!(", key in ${name}")).unwrap_or_default();
+    let url = llm.url.as_deref().unwrap_or("the usual address");
+    let (turns, tokens, answer) = (llm.turns_max, llm.tokens_max, llm.answer_ms);
+    format!("{model} at {url}{key}, turns={turns} tokens={tokens} timeout_ms={answer}")
+}
+
+fn client_words(clients: &ClientSettings) -> String {
+    let home = match clients.home {
+        HomeWord::Private => "private",
+        HomeWord::Own => "own",
+    };
+    let commands = match clients.commands {
+        CommandsWord::Any => "any",
+        CommandsWord::Known => "known",
+    };
+    format!("home={home} commands={commands} keep={} pass=[{}]", clients.keep, join(&clients.pass))
+}
+
 fn planner_words(planner: &PlannerSettings) -> String {
     let kind = planner.kind.as_str();
     match planner.kind {
@@ -166,6 +220,8 @@ fn checks(context: Context<'_>) -> Vec<Check> {
         checks.push(Check { name: name.to_owned(), state, detail });
     }
     checks.extend(planner(context));
+    checks.extend(llm(context));
+    checks.extend(bus(context));
     checks
 }
 
@@ -227,6 +283,34 @@ fn planner(context: Context<'_>) -> Option<Check> {
         }
     };
     Some(Check { name: "planner".to_owned(), state, detail })
+}
+
+/// Whether what the model for agents needs is there.
+fn llm(context: Context<'_>) -> Option<Check> {
+    let (settings, environment) = (&context.config.llm.value, &context.config.environment);
+    settings.model.as_ref()?;
+    let missing = settings.api_key_env.as_deref().filter(|name| environment.get(name).is_none());
+    let (state, detail) = match missing {
+        Some(name) => (State::Bad, format!("${name} is not set")),
+        None => (State::Good, llm_words(settings)),
+    };
+    Some(Check { name: "llm".to_owned(), state, detail })
+}
+
+/// Whether the bus answers; the one within the process is not worth a line.
+fn bus(context: Context<'_>) -> Option<Check> {
+    let choice = &context.config.bus.value;
+    if *choice == BusChoice::InProcess {
+        return None;
+    }
+    let clock = Clock::system();
+    let config = BusConfig::new(artel_bus::Clock::new(move || clock.now()));
+    let (state, detail) = match wait_for(reach_bus(choice, config)) {
+        Ok(Reached::Bus(_)) => (State::Good, format!("{choice} answers")),
+        Ok(Reached::Away(why)) => (State::Bad, why),
+        Err(failure) => (State::Bad, failure.message),
+    };
+    Some(Check { name: "bus".to_owned(), state, detail })
 }
 
 fn data_folder(path: &Utf8Path) -> Check {

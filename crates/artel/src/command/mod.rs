@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
+mod agent;
 mod check;
+mod child;
 mod compose;
 mod config;
 mod context;
@@ -11,6 +13,7 @@ mod export;
 mod health;
 mod list;
 mod man;
+mod message;
 mod new;
 mod parameters;
 mod plan;

@@ -66,7 +66,7 @@ fn plan(context: Context<'_>, args: &SkillRunArgs, shelf: &Shelf) -> Result<Plan
     plan.map_err(|problems| refuse(context, &problems))
 }
 
-fn refused(error: ParameterError) -> Failure {
+pub(super) fn refused(error: ParameterError) -> Failure {
     let failure = Failure::usage(error.message);
     match error.hint {
         Some(hint) => failure.hint(hint),
@@ -75,7 +75,7 @@ fn refused(error: ParameterError) -> Failure {
 }
 
 /// Returns the schema that the parameters are read by.
-fn schema<'s>(skill: &'s Skill, script: Option<&LocalName>) -> Result<&'s Schema, Failure> {
+pub(super) fn schema<'s>(skill: &'s Skill, script: Option<&LocalName>) -> Result<&'s Schema, Failure> {
     let script = match (script, &skill.composite) {
         (Some(name), _) => Some(skill.script(name).ok_or_else(|| unknown_script(skill, name))?),
         (None, Some(_)) => None,
@@ -96,7 +96,7 @@ fn unknown_script(skill: &Skill, name: &LocalName) -> Failure {
 }
 
 /// Says which skill of a chain lacks a parameter, and which parameters are of no skill of it.
-fn check_chain(
+pub(super) fn check_chain(
     catalog: &Catalog,
     skill: &Skill,
     params: &BTreeMap<SkillName, Map<String, Value>>,
@@ -121,7 +121,7 @@ fn check_chain(
 }
 
 /// Reads `--params`.
-fn given(params: Option<&str>) -> Result<Map<String, Value>, Failure> {
+pub(super) fn given(params: Option<&str>) -> Result<Map<String, Value>, Failure> {
     let Some(params) = params else { return Ok(Map::new()) };
     let text = match params.strip_prefix('@') {
         Some(file) => read_file(file)?,
@@ -155,7 +155,7 @@ fn read_file(file: &str) -> Result<String, Failure> {
 }
 
 /// Sorts parameters by skill: `--params` has an object for each, values are `SKILL.KEY=VALUE`.
-fn chain_parameters(
+pub(super) fn chain_parameters(
     catalog: &Catalog,
     given: Map<String, Value>,
     values: &[String],
@@ -233,6 +233,7 @@ fn submission(context: Context<'_>, args: &SkillRunArgs, plan: Plan) -> Submissi
         deadlines: Deadlines { run_ms: args.how.timeout.unwrap_or(needed.max(settings.deadline_ms)) },
         slots: settings.slots,
         agent: None,
+        policy: None,
     }
 }
 

@@ -6,6 +6,7 @@ use artel_catalog::{FolderLimits, Keep, LoadOptions};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
+use super::agents::{AgentsTable, ClientsTable, LlmTable};
 use super::running::{GrantsTable, PlannerTable, RunTable, ScriptLimitsTable};
 use crate::failure::Failure;
 
@@ -37,11 +38,22 @@ pub(super) struct ConfigFile {
     pub(super) script_limits: Option<ScriptLimitsTable>,
     /// Who makes plans.
     pub(super) planner: Option<PlannerTable>,
+    /// How many agents there may be, and what they may do.
+    pub(super) agents: Option<AgentsTable>,
+    /// The model that works for agents.
+    pub(super) llm: Option<LlmTable>,
+    /// How programs of others work for agents.
+    pub(super) clients: Option<ClientsTable>,
+    /// What carries messages to other processes: `redis://...`.
+    pub(super) bus: Option<String>,
+    /// Where numbers about the process are kept.
+    pub(super) metrics: Option<Utf8PathBuf>,
 }
 
 /// Every key, for who misspelt one.
 const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, \
-                    retention_days, run, sandbox_grants, script_limits, planner";
+                    retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
+                    metrics";
 
 /// What `[limits]` may say.
 #[derive(Debug, Default, Deserialize)]

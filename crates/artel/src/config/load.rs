@@ -7,6 +7,7 @@ use artel_engine::SandboxMode;
 use artel_engine::process::ProcessLimits;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::agents::{AgentSettings, AgentsTable, BusChoice, ClientSettings, ClientsTable, LlmSettings};
 use super::environment::Environment;
 use super::file::ConfigFile;
 use super::running::{
@@ -72,6 +73,16 @@ pub(crate) struct Config {
     pub(crate) script_limits: Setting<ProcessLimits>,
     /// Who makes plans.
     pub(crate) planner: Setting<PlannerSettings>,
+    /// How many agents there may be, and what they may do.
+    pub(crate) agents: Setting<AgentSettings>,
+    /// The model that works for agents.
+    pub(crate) llm: Setting<LlmSettings>,
+    /// How programs of others work for agents.
+    pub(crate) clients: Setting<ClientSettings>,
+    /// What carries messages to other processes.
+    pub(crate) bus: Setting<BusChoice>,
+    /// Where numbers about the process are kept; nowhere when absent.
+    pub(crate) metrics: Setting<Option<Utf8PathBuf>>,
     /// The environment itself.
     pub(crate) environment: Environment,
 }
@@ -90,14 +101,7 @@ impl Config {
     pub(crate) fn load(args: &GlobalArgs, environment: &Environment) -> Result<Self, Failure> {
         let (file, path) = config_file(args, environment)?;
         let from_file = || Origin::File(path.clone().unwrap_or_default());
-        let skills_dirs = first([
-            non_empty(&args.skills).map(|value| (value, Origin::Flag("skills"))),
-            environment
-                .get("ARTEL_SKILLS_DIRS")
-                .map(|text| (dirs(text), Origin::Environment("ARTEL_SKILLS_DIRS"))),
-            environment.get("SKILLS_DIR").map(|text| (dirs(text), Origin::Environment("SKILLS_DIR"))),
-            file.skills_dirs.map(|value| (value, from_file())),
-        ]);
+        let skills_dirs = skills_dirs(args, environment, file.skills_dirs.map(|value| (value, from_file())));
         let data = first([
             args.data.clone().map(|value| (value, Origin::Flag("data"))),
             environment.get("ARTEL_DATA").map(|text| (text.into(), Origin::Environment("ARTEL_DATA"))),
@@ -119,6 +123,17 @@ impl Config {
         let sandbox = sandbox(args, environment, file.sandbox.map(|value| (value, from_file())))?;
         let data = data.unwrap_or_else(|| by_default(".artel".into()));
         let planner = file.planner.map(PlannerTable::settings).transpose()?;
+        let planner = first([planner.map(|settings| (settings, from_file()))])
+            .unwrap_or_else(|| by_default(PlannerSettings::default()));
+        let agents = match file.agents {
+            Some(table) => Setting { value: table.settings()?, origin: from_file() },
+            None => by_default(AgentsTable::default().settings()?),
+        };
+        let llm_origin = if file.llm.is_some() { from_file() } else { planner.origin.clone() };
+        let llm =
+            Setting { value: file.llm.unwrap_or_default().settings(&planner.value), origin: llm_origin };
+        let bus = bus(args, environment, file.bus.map(|value| (value, from_file())))?;
+        let metrics = metrics(args, environment, file.metrics.map(|value| (value, from_file())));
         Ok(Self {
             store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
             sandbox: sandbox.unwrap_or_else(|| by_default(SandboxMode::Enforce)),
@@ -132,8 +147,13 @@ impl Config {
                 .unwrap_or_else(|| by_default(GrantsTable::default().settings())),
             script_limits: first([file.script_limits.map(|table| (table.limits(), from_file()))])
                 .unwrap_or_else(|| by_default(ScriptLimitsTable::default().limits())),
-            planner: first([planner.map(|settings| (settings, from_file()))])
-                .unwrap_or_else(|| by_default(PlannerSettings::default())),
+            planner,
+            agents,
+            llm,
+            clients: first([file.clients.map(|table| (table.settings(), from_file()))])
+                .unwrap_or_else(|| by_default(ClientsTable::default().settings())),
+            bus,
+            metrics,
             file: path,
             skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
             data,
@@ -148,6 +168,16 @@ impl Config {
     }
 }
 
+fn skills_dirs(
+    args: &GlobalArgs,
+    environment: &Environment,
+    file: Option<(Vec<Utf8PathBuf>, Origin)>,
+) -> Option<Setting<Vec<Utf8PathBuf>>> {
+    let variable = |name: &'static str| Some((dirs(environment.get(name)?), Origin::Environment(name)));
+    let flag = non_empty(&args.skills).map(|value| (value, Origin::Flag("skills")));
+    first([flag, variable("ARTEL_SKILLS_DIRS"), variable("SKILLS_DIR"), file])
+}
+
 fn store(
     args: &GlobalArgs,
     environment: &Environment,
@@ -157,6 +187,34 @@ fn store(
     let flag = args.store.clone().map(|value| (value, Origin::Flag("store")));
     let Setting { value, origin } = first([flag, text("ARTEL_STORE"), file])?;
     Some(Setting { value: StoreChoice::read(&value), origin })
+}
+
+fn bus(
+    args: &GlobalArgs,
+    environment: &Environment,
+    file: Option<(String, Origin)>,
+) -> Result<Setting<BusChoice>, Failure> {
+    let flag = args.bus.clone().map(|value| (value, Origin::Flag("bus")));
+    let variable =
+        environment.get("ARTEL_BUS").map(|text| (text.to_owned(), Origin::Environment("ARTEL_BUS")));
+    match first([flag, variable, file]) {
+        Some(Setting { value, origin }) => Ok(Setting { value: BusChoice::read(&value)?, origin }),
+        None => Ok(by_default(BusChoice::InProcess)),
+    }
+}
+
+fn metrics(
+    args: &GlobalArgs,
+    environment: &Environment,
+    file: Option<(Utf8PathBuf, Origin)>,
+) -> Setting<Option<Utf8PathBuf>> {
+    let flag = args.metrics.clone().map(|value| (value, Origin::Flag("metrics")));
+    let variable =
+        environment.get("ARTEL_METRICS").map(|text| (text.into(), Origin::Environment("ARTEL_METRICS")));
+    match first([flag, variable, file]) {
+        Some(Setting { value, origin }) => Setting { value: Some(value), origin },
+        None => by_default(None),
+    }
 }
 
 fn sandbox(

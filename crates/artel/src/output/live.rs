@@ -237,8 +237,15 @@ fn without_inputs(plan: &Plan) -> Plan {
 
 fn begin(plan: Plan, deadlines: Deadlines, at: Timestamp) -> Run {
     // Who may start is decided by who drives the run, so slots do not matter.
-    let submission =
-        Submission { kind: SubmissionKind::Plan, plan, state: Map::new(), deadlines, slots: 1, agent: None };
+    let submission = Submission {
+        kind: SubmissionKind::Plan,
+        plan,
+        state: Map::new(),
+        deadlines,
+        slots: 1,
+        agent: None,
+        policy: None,
+    };
     let unnamed = "00000000-0000-0000-0000-000000000000".parse().expect("a UUID of zeros");
     Run::begin(unnamed, submission, at).0
 }
@@ -250,8 +257,8 @@ fn light(event: &StampedEvent) -> StampedEvent {
         AttemptOutcome::Completed { .. } => {
             AttemptOutcome::Completed { output: Map::new(), patches: Vec::new(), summary: None }
         }
-        AttemptOutcome::Failed { error, retry } => {
-            AttemptOutcome::Failed { error: error.clone(), retry: *retry }
+        AttemptOutcome::Failed { error, retry, fault } => {
+            AttemptOutcome::Failed { error: error.clone(), retry: *retry, fault: *fault }
         }
     };
     let report = AttemptReport { outcome, assets: Vec::new(), stderr: String::new(), dropped_events: 0 };

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use artel_engine::{Clock, Command, CommandError, FollowError, Submitted};
+use artel_engine::{Clock, Command, CommandError, FollowError, SubmitError, Submitted};
 use artel_model::id::RunId;
 use artel_model::run::{ResultDocument, Run, RunSummary, StampedEvent, Submission};
 use artel_store::{LoggedEvent, Revision};
 
 use super::interrupts::Interrupts;
 use super::open::{Workshop, person, store_failed};
+use super::prune::prune;
 use super::shelf::failed_for_good;
 use super::store::Store;
 use super::story::Story;
@@ -40,7 +41,7 @@ pub(crate) async fn carry_out(
 ) -> Result<Carried, Failure> {
     // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
     let interrupts = Interrupts::listen()?;
-    let submitted = workshop.engine.submit(submission, key).await.map_err(|error| store_failed(&error))?;
+    let submitted = workshop.engine.submit(submission, key).await.map_err(|error| not_submitted(&error))?;
     let mut watching = Watching::new(context.output, shown);
     let story = match submitted {
         Submitted::New(run) => drive_to_its_end(context, workshop, run, &mut watching, interrupts).await?,
@@ -135,6 +136,14 @@ async fn cancel_or_leave(
     }
 }
 
+fn not_submitted(error: &SubmitError) -> Failure {
+    match error {
+        SubmitError::KeyTaken { run, .. } => Failure::usage(chain(error))
+            .hint(format!("give another `--key`, or look at the earlier run with `artel run show {run}`")),
+        SubmitError::Store(_) => store_failed(error),
+    }
+}
+
 fn stopped(run: RunId, error: &FollowError) -> Failure {
     Failure::missing(format!("run {run}: {}", chain(error))).hint("`artel run recover` goes on with it")
 }
@@ -143,7 +152,7 @@ fn stopped(run: RunId, error: &FollowError) -> Failure {
 async fn keep_as_configured(context: Context<'_>, store: &Store) -> Result<(), Failure> {
     let Some(days) = context.config.retention_days.value else { return Ok(()) };
     let before = Clock::system().now() - u64::from(days) * DAY_MS;
-    store.runs.prune(before).await.map_err(|error| store_failed(&error))?;
+    prune(context, store, before).await?;
     Ok(())
 }
 

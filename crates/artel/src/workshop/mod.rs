@@ -2,20 +2,31 @@
 //!
 //! Knows nothing of what can be typed, and prints only what happens while a run goes on.
 
+mod agency;
 mod carry_out;
+mod drivers;
+mod find_agent;
 mod interrupts;
 #[cfg(debug_assertions)]
 mod mortal;
+mod office;
 mod open;
+mod planner;
+mod prune;
 mod runtime;
 mod shelf;
 mod store;
 mod story;
 mod teller;
 
+pub(crate) use agency::{Agency, cause};
 pub(crate) use carry_out::{Carried, Follower, carry_out};
+pub(crate) use find_agent::find_agent;
 pub(crate) use interrupts::Interrupts;
+pub(crate) use office::{Reached, open_office, reach_bus};
 pub(crate) use open::{Workshop, person};
+pub(crate) use planner::{planner, planning_ms};
+pub(crate) use prune::prune;
 pub(crate) use runtime::wait_for;
 pub(crate) use shelf::{Shelf, failed_for_good};
 pub(crate) use store::Store;

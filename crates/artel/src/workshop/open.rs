@@ -25,7 +25,7 @@ pub(super) const POLL_MS: u64 = 25;
 /// The folder for what attempts work on, inside the data folder.
 const WORK: &str = "work";
 /// The folder for what scripts made and is kept, inside the data folder.
-const ASSETS: &str = "assets";
+pub(super) const ASSETS: &str = "assets";
 
 /// A place where runs are driven.
 pub(crate) struct Workshop {
@@ -33,7 +33,8 @@ pub(crate) struct Workshop {
     pub(crate) store: Store,
     pub(crate) skills: Arc<SkillShelf>,
     pub(crate) launcher: Launcher,
-    _shelf: watch::Sender<Arc<SkillShelf>>,
+    hands: ScriptHands,
+    shelf: watch::Sender<Arc<SkillShelf>>,
     work: Utf8PathBuf,
     data: Utf8PathBuf,
     /// Whether others may use the same store with a data folder of their own.
@@ -78,19 +79,39 @@ impl Workshop {
         let runs = super::mortal::mortal(store.runs.clone(), &config.environment);
         #[cfg(not(debug_assertions))]
         let runs = store.runs.clone();
-        let engine =
-            Engine::start(engine_config(config, lock.id().clone()), runs, Arc::new(hands), Clock::system());
+        let engine = Engine::start(
+            engine_config(config, lock.id().clone()),
+            runs,
+            Arc::new(hands.clone()),
+            Clock::system(),
+        );
         Ok(Self {
             engine,
             store,
             skills: shelf.skills,
             launcher,
-            _shelf: sender,
+            hands,
+            shelf: sender,
             work,
             data,
             is_shared,
             lock,
         })
+    }
+
+    /// Returns who drives what is begun here.
+    pub(super) fn owner(&self) -> &OwnerId {
+        self.lock.id()
+    }
+
+    /// Returns the skills, as whoever works here sees them.
+    pub(super) fn shelf(&self) -> watch::Receiver<Arc<SkillShelf>> {
+        self.shelf.subscribe()
+    }
+
+    /// Returns the folder for what is worked on here.
+    pub(super) fn work(&self) -> &Utf8Path {
+        &self.work
     }
 
     /// Says whether somebody alive drives the runs of an owner.
@@ -104,6 +125,7 @@ impl Workshop {
     /// Tidies up. What still runs is ended, and can be recovered.
     pub(crate) async fn close(self) {
         self.engine.close().await;
+        self.hands.tidied().await;
         // What is left there is removed by whoever comes next.
         let _ = remove_folder(&self.work);
         if !self.engine.has_runs() {

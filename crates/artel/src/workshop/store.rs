@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
-use artel_store::{ExecutionStore, HealthStore, RunStore, StoreError};
+use artel_store::{AgentStore, ExecutionStore, HealthStore, MailStore, RunStore, StoreError, WaitStore};
 use artel_store_postgres::{PostgresOptions, PostgresStore};
 use artel_store_sqlite::{SqliteOptions, SqliteStore};
 use camino::Utf8Path;
@@ -18,6 +18,9 @@ pub(crate) struct Store {
     pub(crate) runs: Arc<dyn RunStore>,
     pub(crate) executions: Arc<dyn ExecutionStore>,
     pub(crate) health: Arc<dyn HealthStore>,
+    pub(crate) agents: Arc<dyn AgentStore>,
+    pub(crate) mail: Arc<dyn MailStore>,
+    pub(crate) waits: Arc<dyn WaitStore>,
     /// The store itself when it is a file, for what only files can do.
     pub(crate) file: Option<Arc<SqliteStore>>,
 }
@@ -30,18 +33,28 @@ impl Store {
                 make_private(path.parent().unwrap_or(Utf8Path::new(".")))?;
                 let store = SqliteStore::open(path, SqliteOptions::default());
                 let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
-                Ok(Self {
-                    runs: store.clone(),
-                    executions: store.clone(),
-                    health: store.clone(),
-                    file: Some(store),
-                })
+                Ok(Self { file: Some(store.clone()), ..Self::of(store) })
             }
             StoreChoice::Postgres(url) => {
                 let store = PostgresStore::connect(url, PostgresOptions::default()).await;
                 let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
-                Ok(Self { runs: store.clone(), executions: store.clone(), health: store, file: None })
+                Ok(Self::of(store))
             }
+        }
+    }
+
+    fn of<S>(store: Arc<S>) -> Self
+    where
+        S: RunStore + ExecutionStore + HealthStore + AgentStore + MailStore + WaitStore + 'static,
+    {
+        Self {
+            runs: store.clone(),
+            executions: store.clone(),
+            health: store.clone(),
+            agents: store.clone(),
+            mail: store.clone(),
+            waits: store,
+            file: None,
         }
     }
 

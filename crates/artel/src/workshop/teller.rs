@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_engine::{Assignment, AttemptControl, Clock, Engine, Hands, Reports, is_alive};
 use artel_model::id::RunId;
-use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Retry, StepError, StepSignal};
+use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
 use artel_store::{OwnerId, PageRequest, RunFilter, RunRow};
 
 use super::open::engine_config;
@@ -84,7 +84,7 @@ struct NoHands;
 impl Hands for NoHands {
     fn begin(&self, _: Assignment, reports: Reports) -> Box<dyn AttemptControl> {
         let error = StepError::new(ErrorKind::SpawnFailed, "this process only looks at runs");
-        let outcome = AttemptOutcome::Failed { error, retry: Retry::Useless };
+        let outcome = AttemptOutcome::Failed { error, retry: Retry::Useless, fault: Fault::Elsewhere };
         let report = AttemptReport { outcome, assets: Vec::new(), stderr: String::new(), dropped_events: 0 };
         tokio::spawn(reports.ended(Vec::new(), report));
         Box::new(NoAttempt)

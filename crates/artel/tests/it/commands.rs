@@ -1,6 +1,5 @@
 //! Runs that are told something: from another process, and by Ctrl-C.
 
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::running::{Running, eventually};
@@ -43,11 +42,8 @@ fn a_run_is_paused_resumed_and_cancelled_from_another_process() {
     assert_eq!(session.json(&["run", "resume", &run[..18]])["state"], "running");
     running.hear("resumed by");
     let told = session.run(&["run", "cancel", &run]).replace(&run, "[id]");
-    assert_snapshot!(told, @"
-    exit 0
-    --- stdout
-    [id]: is being cancelled
-    ");
+    // It may have ended before its end is asked for.
+    assert!(told.contains("exit 0") && told.contains("cancelled"), "{told}");
     let ended = running.end();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("failed (cancelled):"), "{}", ended.stderr);

@@ -12,7 +12,7 @@ use crate::session::Session;
 
 /// Compares a document with what the code says, or writes it.
 #[expect(clippy::disallowed_methods, reason = "the one switch of this test")]
-fn check(name: &str, expected: &str) {
+pub(crate) fn check(name: &str, expected: &str) {
     let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("ARTEL_UPDATE_DOCS").is_some() {
         std::fs::write(&path, expected).unwrap();
@@ -59,7 +59,7 @@ fn commands_are_documented() {
         String::from_utf8(session.output(&arguments).stdout).unwrap()
     };
     let mut text = String::from("# The command line\n\nThis page is what `--help` says.\n");
-    let groups: [(&str, &[&str]); 4] = [
+    let groups: [(&str, &[&str]); 6] = [
         (
             "skill",
             &[
@@ -85,6 +85,24 @@ fn commands_are_documented() {
                 "prune",
             ],
         ),
+        (
+            "agent",
+            &[
+                "spawn",
+                "list",
+                "show",
+                "execute",
+                "pause",
+                "resume",
+                "cancel",
+                "terminate",
+                "free",
+                "metrics",
+                "recover",
+                "prune",
+            ],
+        ),
+        ("message", &["send", "publish", "request", "read", "listen", "dead", "counts"]),
         ("db", &["backup", "check"]),
     ];
     let mut pages: Vec<Vec<&str>> = vec![vec![]];

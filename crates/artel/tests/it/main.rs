@@ -2,14 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
 
+mod agents;
 mod builtin;
 mod commands;
 mod docs;
 mod examples;
 mod hostile_runs;
+mod messages;
+mod metrics;
 mod mistakes;
 mod plans;
 mod policy;
+mod postgres;
 mod recovery;
 mod running;
 mod runs;

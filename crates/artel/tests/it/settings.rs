@@ -118,6 +118,10 @@ fn the_doctor_tells_where_every_value_comes_from() {
        sandbox_grants                 default      none
        script_limits                  default      cpu_s=600 memory_bytes=2147483648 open_files=1024 processes=128 file_bytes=1073741824 folder_bytes=4294967296
        planner                        default      pattern
+       agents                         default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
+       llm                            default      none
+       clients                        default      home=private commands=any keep=false pass=[]
+       bus                            default      in-process
 
     checks
        data folder        ok  state (made when it is needed)

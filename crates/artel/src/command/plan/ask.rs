@@ -15,13 +15,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::planner::{kind, offered, planner};
+use super::planner::{kind, offered};
 use super::run::{print, submission};
 use crate::cli::AskArgs;
 use crate::command::Context;
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Interrupts, Shelf, Workshop, carry_out, wait_for};
+use crate::workshop::{Interrupts, Shelf, Workshop, carry_out, planner, wait_for};
 
 pub(crate) fn ask(context: Context<'_>, args: &AskArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Nothing };

@@ -10,11 +10,11 @@ use artel_model::id::PlanId;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::planner::{kind, offered, planner, planning_ms};
+use super::planner::{kind, offered};
 use crate::cli::GenerateArgs;
 use crate::command::Context;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Shelf, wait_for};
+use crate::workshop::{Shelf, planner, planning_ms, wait_for};
 
 pub(crate) fn generate(context: Context<'_>, args: &GenerateArgs) -> Result<(), Failure> {
     let planned = wait_for(async {

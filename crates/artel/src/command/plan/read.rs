@@ -24,7 +24,15 @@ pub(super) fn read_plan(file: &str) -> Result<String, Failure> {
             file.take(bytes_max).read_to_end(&mut bytes).map_err(cannot)?
         }
     };
-    String::from_utf8(bytes).map_err(|_| Failure::usage(format!("`{file}` is not UTF-8, so it is no plan")))
+    String::from_utf8(bytes).map_err(|error| {
+        let (problem, byte) = (error.utf8_error(), error.utf8_error().valid_up_to());
+        Failure::usage(match problem.error_len() {
+            Some(_) => format!("`{file}` is not UTF-8 at byte {byte}, so it is no plan"),
+            None => {
+                format!("`{file}` ends in the middle of a character, at byte {byte}, so it is no whole plan")
+            }
+        })
+    })
 }
 
 /// Returns the failure that goes with the problems of a plan.

@@ -57,6 +57,7 @@ pub(super) fn submission(
         deadlines: Deadlines { run_ms: timeout_ms.unwrap_or(context.config.run.value.deadline_ms) },
         slots,
         agent: None,
+        policy: None,
     }
 }
 

@@ -68,12 +68,12 @@ fn item(context: Context<'_>, row: &RunRow) -> Value {
 }
 
 /// Returns the page that was asked for.
-pub(super) fn page_of(args: &PageArgs) -> PageRequest {
+pub(in crate::command) fn page_of(args: &PageArgs) -> PageRequest {
     PageRequest { after: args.after.clone().map(Cursor), limit: usize::from(args.limit) }
 }
 
 /// A cursor of no list is wrong usage, everything else is the store's failure.
-pub(super) fn cannot_list(error: &StoreError) -> Failure {
+pub(in crate::command) fn cannot_list(error: &StoreError) -> Failure {
     match error {
         StoreError::UnknownCursor { .. } => {
             Failure::usage(error.to_string()).hint("`--after` takes the `next` of the page before")
@@ -86,7 +86,7 @@ pub(super) fn cannot_list(error: &StoreError) -> Failure {
 }
 
 /// Says how many there are, and how to see more.
-pub(super) fn tell_next(context: Context<'_>, count: usize, next: Option<&Cursor>, noun: &str) {
+pub(in crate::command) fn tell_next(context: Context<'_>, count: usize, next: Option<&Cursor>, noun: &str) {
     let count = if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     match next {
         Some(next) => context.output.talk(&format!("{count}; there are more: --after {}", next.0)),

@@ -10,9 +10,9 @@ mod tell;
 mod watch;
 
 pub(super) use executions::executions;
-pub(super) use list::list;
+pub(super) use list::{cannot_list, list, page_of, tell_next};
 pub(super) use prune::prune;
-pub(super) use recover::recover;
+pub(super) use recover::{Asked, recover};
 pub(super) use show::show;
 pub(super) use stats::stats;
 pub(super) use tell::tell;

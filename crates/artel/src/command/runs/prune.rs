@@ -1,12 +1,12 @@
 //! `artel run prune`.
 
-use artel_engine::Clock;
+use artel_engine::{Clock, Pruned};
 use serde_json::json;
 
 use crate::cli::{Moment, PruneArgs};
 use crate::command::Context;
 use crate::failure::Failure;
-use crate::workshop::{Store, wait_for};
+use crate::workshop::{self, Store, wait_for};
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;
@@ -19,17 +19,23 @@ pub(crate) fn prune(context: Context<'_>, args: &PruneArgs) -> Result<(), Failur
         ));
     };
     let before = before.before(Clock::system().now());
-    let removed = wait_for(async {
+    let Pruned { runs, assets } = wait_for(async {
         match Store::open_existing(context.config).await? {
-            Some(store) => store.runs.prune(before).await.map_err(|error| Failure::unavailable(&error)),
-            None => Ok(0),
+            Some(store) => workshop::prune(context, &store, before).await,
+            None => Ok(Pruned { runs: 0, assets: 0 }),
         }
     })?;
     if context.output.json {
-        context.output.document(&json!({"removed": removed, "before": before}));
+        context.output.document(&json!({"removed": runs, "assets": assets, "before": before}));
     } else {
-        let runs = if removed == 1 { "1 run".to_owned() } else { format!("{removed} runs") };
-        context.output.line(&format!("removed {runs} that ended before {before}"));
+        context.output.line(&format!("removed {} that ended before {before}", counted(runs, "run")));
+        if assets > 0 {
+            context.output.line(&format!("removed {} that only they had made", counted(assets, "file")));
+        }
     }
     Ok(())
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

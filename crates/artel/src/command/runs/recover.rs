@@ -1,54 +1,169 @@
-//! `artel run recover`.
+//! `artel run recover` and `artel agent recover`: the same work, of which each tells its own part.
 
 use std::time::Duration;
 
+use artel_agents::Agents;
 use artel_catalog::Keep;
-use artel_model::id::RunId;
+use artel_engine::Command;
+use artel_model::agent::{AgentDocument, AgentRecord, AgentState};
+use artel_model::id::{AgentId, RunId};
 use artel_model::run::{RunState, RunSummary};
-use artel_store::OwnerId;
-use serde_json::json;
+use artel_store::{OwnerId, PageRequest, RunFilter, RunRow};
+use serde_json::{Value, json};
 
 use super::list::what;
 use crate::command::Context;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Interrupts, Shelf, Store, Workshop, wait_for};
+use crate::workshop::{Agency, Interrupts, Shelf, Store, Workshop, person, wait_for};
 
-/// How often to look whether a run only waits for somebody, in milliseconds.
+/// How often to look whether something only waits for somebody, in milliseconds.
 const LOOK_MS: u64 = 200;
+/// Runs that are read at once.
+const PAGE: usize = 200;
 
-pub(crate) fn recover(context: Context<'_>) -> Result<(), Failure> {
-    let (summaries, is_interrupted) = wait_for(async {
+/// What was asked about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::command) enum Asked {
+    Runs,
+    Agents,
+}
+
+/// What was left over, and what came of it.
+#[derive(Default)]
+struct Recovered {
+    runs: Vec<RunSummary>,
+    agents: Vec<AgentRecord>,
+    is_interrupted: bool,
+}
+
+pub(crate) fn recover(context: Context<'_>, asked: Asked) -> Result<(), Failure> {
+    let recovered = wait_for(async {
         if Store::open_existing(context.config).await?.is_none() {
-            return Ok((Vec::new(), false));
+            return Ok(Recovered::default());
         }
-        let shelf = Shelf::open(context, Keep::Descriptions).await?;
+        // An agent that goes on may need plans to be made for it.
+        let shelf = Shelf::open(context, Keep::Instructions).await?;
         let workshop = Workshop::open(context, shelf).await?;
+        let agency = Agency::open(context, &workshop).await?;
         let mut interrupts = Interrupts::listen()?;
-        let is_alive = |owner: &OwnerId| workshop.is_alive(owner);
-        let runs =
-            workshop.engine.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
-        for run in &runs {
-            context.output.talk(&format!("going on with run {run}"));
+        let mut recovered = Recovered::default();
+        tokio::select! {
+            ended = go_on(context, &workshop, &agency.agents, &mut recovered) => ended?,
+            () = interrupts.next() => {
+                context.output.talk("stopping");
+                recovered.is_interrupted = true;
+            }
         }
-        let (mut summaries, mut is_interrupted) = (Vec::new(), false);
-        for run in runs {
-            tokio::select! {
-                summary = end_of(&workshop, run) => summaries.push(summary?),
-                () = interrupts.next() => {
-                    context.output.talk("stopping");
-                    is_interrupted = true;
-                    break;
+        drop(agency);
+        workshop.close().await;
+        Ok(recovered)
+    })?;
+    if recovered.is_interrupted {
+        let message = "stopped before what was left over had ended";
+        return Err(Failure::failed(message).hint("`artel run recover` goes on where this ended"));
+    }
+    print(context, asked, &recovered);
+    Ok(())
+}
+
+/// Takes over what nobody sees to, runs before the agents whose work they are, and waits for the end of all of it.
+async fn go_on(
+    context: Context<'_>,
+    workshop: &Workshop,
+    agents: &Agents,
+    recovered: &mut Recovered,
+) -> Result<(), Failure> {
+    let is_alive = |owner: &OwnerId| workshop.is_alive(owner);
+    end_what_has_no_agent(context, workshop).await?;
+    let runs = workshop.engine.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
+    for run in &runs {
+        context.output.talk(&format!("going on with run {run}"));
+    }
+    let ids = agents.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
+    for agent in &ids {
+        context.output.talk(&format!("going on with agent {agent}"));
+    }
+    for run in runs {
+        recovered.runs.push(end_of(workshop, run).await?);
+    }
+    for agent in ids {
+        recovered.agents.extend(end_of_agent(workshop, agents, agent).await?);
+    }
+    let are_all_over = recovered.agents.iter().all(|record| record.standing.work().is_none());
+    let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MS));
+    // What agents spawned meanwhile goes on until it ends, too.
+    while are_all_over && agents.is_busy() {
+        looks.tick().await;
+    }
+    Ok(())
+}
+
+/// Tells runs to end whose agent was ended by a process that died before it could tell them.
+async fn end_what_has_no_agent(context: Context<'_>, workshop: &Workshop) -> Result<(), Failure> {
+    let unavailable = |error| Failure::unavailable(&error);
+    let states = RunState::ALL.iter().copied().filter(|state| !state.is_final()).collect();
+    let filter = RunFilter { states, ..RunFilter::default() };
+    let mut page = PageRequest { after: None, limit: PAGE };
+    loop {
+        let found = workshop.store.runs.runs(&filter, &page).await.map_err(unavailable)?;
+        let is_left = |row: &RunRow| !row.owner.as_ref().is_some_and(|owner| workshop.is_alive(owner));
+        for row in found.items.into_iter().filter(is_left) {
+            let Some(agent) = row.summary.agent_id else { continue };
+            let agent = workshop.store.agents.agent(agent).await.map_err(unavailable)?;
+            if agent.is_some_and(|agent| is_ended(agent.record.state())) {
+                let by = person(&context.config.environment);
+                // That it is stopping already is as good.
+                let _ = workshop.engine.command(row.summary.run_id, &Command::Cancel, by).await;
+            }
+        }
+        match found.next {
+            Some(next) => page.after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Says whether somebody ended an agent, so that nothing of it may go on.
+fn is_ended(state: AgentState) -> bool {
+    match state {
+        AgentState::Cancelled | AgentState::Terminated => true,
+        AgentState::Idle
+        | AgentState::Running
+        | AgentState::Paused
+        | AgentState::Completed
+        | AgentState::Failed => false,
+    }
+}
+
+/// Waits until an agent's work is over, or waits for somebody.
+async fn end_of_agent(
+    workshop: &Workshop,
+    agents: &Agents,
+    id: AgentId,
+) -> Result<Option<AgentRecord>, Failure> {
+    let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MS));
+    let mut waiting = std::pin::pin!(agents.wait(id));
+    loop {
+        tokio::select! {
+            ended = &mut waiting => return ended.map_err(|error| Failure::missing(chain(&error))),
+            _ = looks.tick() => {
+                let row = workshop.store.agents.agent(id).await.map_err(|error| Failure::unavailable(&error))?;
+                let Some(record) = row.map(|row| row.record) else { return Ok(None) };
+                if waits_for_somebody(workshop, &record).await? {
+                    return Ok(Some(record));
                 }
             }
         }
-        workshop.close().await;
-        Ok((summaries, is_interrupted))
-    })?;
-    if is_interrupted {
-        let message = "stopped before the runs that were left over had ended";
-        return Err(Failure::failed(message).hint("`artel run recover` goes on where this ended"));
     }
-    print(context, &summaries)
+}
+
+async fn waits_for_somebody(workshop: &Workshop, record: &AgentRecord) -> Result<bool, Failure> {
+    if record.state() == AgentState::Paused {
+        return Ok(true);
+    }
+    let Some(run) = record.standing.work().and_then(|work| work.run_id) else { return Ok(false) };
+    let row = workshop.store.runs.run(run).await.map_err(|error| Failure::unavailable(&error))?;
+    Ok(row.is_some_and(|row| is_parked(row.summary.state)))
 }
 
 /// Waits until a run is over, or waits for somebody.
@@ -81,21 +196,43 @@ fn is_parked(state: RunState) -> bool {
     }
 }
 
-fn print(context: Context<'_>, summaries: &[RunSummary]) -> Result<(), Failure> {
+fn print(context: Context<'_>, asked: Asked, recovered: &Recovered) {
     let output = context.output;
+    let Recovered { runs, agents, .. } = recovered;
     if output.json {
-        output.document(&json!({"items": summaries}));
-    } else if summaries.is_empty() {
+        let agents: Vec<Value> = agents.iter().map(|record| json!(AgentDocument::of(record))).collect();
+        output.document(&match asked {
+            Asked::Runs => json!({"items": runs, "agents": agents}),
+            Asked::Agents => json!({"items": agents, "runs": runs}),
+        });
+    } else if runs.is_empty() && agents.is_empty() {
         output.talk("nothing is left over");
     } else {
-        for summary in summaries {
-            output.line(&format!("{} {} {}", summary.run_id, what(&summary.kind), summary.state.as_str()));
+        for record in agents {
+            let name = record.spec.name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+            output.line(&format!("agent {}{name} {}", record.agent_id, record.state().as_str()));
+        }
+        for summary in runs {
+            let word = match asked {
+                Asked::Runs => "",
+                Asked::Agents => "run ",
+            };
+            output.line(&format!(
+                "{word}{} {} {}",
+                summary.run_id,
+                what(&summary.kind),
+                summary.state.as_str()
+            ));
         }
     }
-    for summary in summaries.iter().filter(|summary| is_parked(summary.state)) {
+    for record in agents.iter().filter(|record| record.state() == AgentState::Paused) {
+        let agent = record.agent_id;
+        output
+            .talk(&format!("agent {agent} waits: `artel agent resume {agent}`, then `artel agent recover`"));
+    }
+    for summary in runs.iter().filter(|summary| is_parked(summary.state)) {
         let how = if summary.state == RunState::Paused { "resume" } else { "approve" };
         let run = summary.run_id;
         output.talk(&format!("run {run} waits: `artel run {how} {run}`, then `artel run recover`"));
     }
-    Ok(())
 }

@@ -7,8 +7,8 @@ use artel_model::plan::{
 };
 use artel_model::protocol::{LogLevel, ProtocolVersion, ToolEvent};
 use artel_model::run::{
-    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Origin, Retry, RunEvent, StampedEvent, StepError,
-    Submission, SubmissionKind,
+    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Fault, Origin, Retry, RunEvent, StampedEvent,
+    StepError, Submission, SubmissionKind,
 };
 use artel_model::time::Timestamp;
 use serde_json::Map;
@@ -69,6 +69,7 @@ fn work(head: &str) -> Work {
         script: "run".parse().unwrap(),
         tool_path: "walk/run".to_owned(),
         idempotent: false,
+        is_entrypoint: true,
     })
 }
 
@@ -100,6 +101,7 @@ impl Scene {
             deadlines: Deadlines { run_ms: 60_000 },
             slots: 4,
             agent: None,
+            policy: None,
         };
         scene.happen(RunEvent::Submitted(Box::new(submission)));
         scene
@@ -181,7 +183,7 @@ pub(super) fn completed() -> AttemptOutcome {
 
 pub(super) fn failed(why: &str) -> AttemptOutcome {
     let error = StepError::new(ErrorKind::ToolExecutionFailed, why);
-    AttemptOutcome::Failed { error, retry: Retry::Useful }
+    AttemptOutcome::Failed { error, retry: Retry::Useful, fault: Fault::Skill }
 }
 
 pub(super) fn ended(step: usize, attempt: u32, outcome: AttemptOutcome) -> RunEvent {

@@ -1,0 +1,119 @@
+//! Agents on an open workshop, which drives them, or on a teller, which only looks and tells.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use artel_agents::{Agents, AgentsConfig, AgentsParts, Stores, WorkDriver};
+use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
+use artel_engine::planner::{PatternPlanner, Planner};
+use artel_engine::{Clock, Engine, SkillShelf};
+use artel_model::agent::{Cause, Layer};
+use artel_store::OwnerId;
+use camino::Utf8PathBuf;
+use tokio::sync::watch;
+
+use super::office::open_office;
+use super::open::{POLL_MS, Workshop, person};
+use super::planner::planner;
+use super::store::Store;
+use super::teller::Teller;
+use super::{drivers, shelf};
+use crate::command::Context;
+use crate::failure::Failure;
+
+/// Agents, and the post office that they use.
+pub(crate) struct Agency {
+    pub(crate) agents: Agents,
+}
+
+impl Agency {
+    /// Lets agents work in a workshop.
+    pub(crate) async fn open(context: Context<'_>, workshop: &Workshop) -> Result<Self, Failure> {
+        let config = context.config;
+        let planner =
+            planner(context, config.planner.value.kind, &workshop.launcher).unwrap_or_else(|failure| {
+                context.output.talk(&format!("{}; plans are made by patterns", failure.message));
+                Arc::new(PatternPlanner)
+            });
+        let equipment = Equipment {
+            engine: workshop.engine.clone(),
+            shelf: workshop.shelf(),
+            planner,
+            llm: drivers::llm(config),
+            command: Some(drivers::command(config, workshop.work())),
+        };
+        Self::with(context, &workshop.store, workshop.owner().clone(), equipment).await
+    }
+
+    /// Looks at agents and tells them something, wherever they work.
+    pub(crate) async fn to_tell(context: Context<'_>, teller: &Teller) -> Result<Self, Failure> {
+        let (_, shelf) = watch::channel(Arc::new(no_skills(context)?));
+        let engine = teller.engine.clone();
+        let equipment =
+            Equipment { engine, shelf, planner: Arc::new(PatternPlanner), llm: None, command: None };
+        Self::with(context, &teller.store, OwnerId(String::new()), equipment).await
+    }
+
+    async fn with(
+        context: Context<'_>,
+        store: &Store,
+        owner: OwnerId,
+        equipment: Equipment,
+    ) -> Result<Self, Failure> {
+        let office = open_office(context, store).await?;
+        let Equipment { engine, shelf, planner, llm, command } = equipment;
+        let parts = AgentsParts {
+            stores: Stores { agents: store.agents.clone(), runs: store.runs.clone() },
+            engine,
+            shelf,
+            planner,
+            roles: Arc::new(()),
+            llm,
+            command,
+            announce: Arc::new(office),
+            clock: Clock::system(),
+        };
+        Ok(Self { agents: Agents::new(agents_config(context, owner), parts) })
+    }
+}
+
+/// What agents work with.
+struct Equipment {
+    engine: Engine,
+    shelf: watch::Receiver<Arc<SkillShelf>>,
+    planner: Arc<dyn Planner>,
+    llm: Option<Arc<dyn WorkDriver>>,
+    command: Option<Arc<dyn WorkDriver>>,
+}
+
+fn agents_config(context: Context<'_>, owner: OwnerId) -> AgentsConfig {
+    let (settings, run) = (&context.config.agents.value, context.config.run.value);
+    AgentsConfig {
+        owner,
+        agents_max: settings.agents_max,
+        at_limit: settings.at_limit,
+        limits: settings.limits,
+        default: Layer::configured(&settings.allowed, &settings.forbidden),
+        deadline_ms: settings.work_ms,
+        slots: run.slots,
+        poll_ms: POLL_MS,
+        grace_ms: run.grace_ms,
+    }
+}
+
+/// A shelf for who only looks and tells.
+fn no_skills(context: Context<'_>) -> Result<SkillShelf, Failure> {
+    let catalog = Catalog::load(&CatalogRequest {
+        roots: Vec::new(),
+        options: LoadOptions { keep: Keep::Descriptions, ..context.config.limits.value },
+        disabled: BTreeSet::new(),
+        chosen: Vec::new(),
+    });
+    let data = shelf::absolute(&context.config.data.value)?;
+    Ok(SkillShelf::new(catalog, Vec::new(), Utf8PathBuf::from("."), data))
+}
+
+/// Returns who wants something of an agent.
+pub(crate) fn cause(context: Context<'_>) -> Cause {
+    Cause::by(person(&context.config.environment).0)
+}

@@ -1,0 +1,63 @@
+//! The post office, with the bus that the configuration names.
+
+use std::sync::Arc;
+
+use artel_agents::{DeadLetterBox, Office, OfficeConfig, OfficeParts};
+use artel_bus::{Bus, BusConfig, BusError, InProcessBus, RedisBus, RedisBusConfig};
+use artel_engine::Clock;
+use uuid::Uuid;
+
+use super::open::POLL_MS;
+use super::store::Store;
+use crate::command::Context;
+use crate::config::BusChoice;
+use crate::failure::{Failure, chain};
+
+/// Opens the post office on a store.
+pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<Office, Failure> {
+    let clock = Clock::system();
+    let dead_letters = Arc::new(DeadLetterBox::open(store.mail.clone()));
+    let config = BusConfig { clock: artel_bus::Clock::new(move || clock.now()), dead_letters };
+    let bus: Arc<dyn Bus> = match reach_bus(&context.config.bus.value, config.clone()).await? {
+        Reached::Bus(bus) => bus,
+        Reached::Away(why) => {
+            // Everything that must not be lost goes through the store.
+            context.output.talk(&format!("{why}; messages come a little later"));
+            Arc::new(InProcessBus::new(config))
+        }
+    };
+    let parts = OfficeParts {
+        mail: store.mail.clone(),
+        waits: store.waits.clone(),
+        agents: store.agents.clone(),
+        runs: store.runs.clone(),
+        bus,
+        clock,
+    };
+    Ok(Office::new(OfficeConfig { poll_ms: POLL_MS, ..OfficeConfig::default() }, parts))
+}
+
+/// What came of reaching for the bus.
+pub(crate) enum Reached {
+    /// It is there.
+    Bus(Arc<dyn Bus>),
+    /// It is not, and why.
+    Away(String),
+}
+
+/// Reaches for the bus; an address that is none is wrong usage.
+pub(crate) async fn reach_bus(choice: &BusChoice, config: BusConfig) -> Result<Reached, Failure> {
+    let url = match choice {
+        BusChoice::InProcess => return Ok(Reached::Bus(Arc::new(InProcessBus::new(config)))),
+        BusChoice::Redis(url) => url,
+    };
+    match RedisBus::connect(RedisBusConfig::new(url, Uuid::new_v4(), config)).await {
+        Ok(bus) => Ok(Reached::Bus(Arc::new(bus))),
+        Err(error @ (BusError::Address { .. } | BusError::StreamLength(_))) => {
+            Err(Failure::usage(format!("bus `{choice}`: {}", chain(&error))))
+        }
+        Err(
+            error @ (BusError::NoTopic | BusError::Expired | BusError::Closed | BusError::Unavailable { .. }),
+        ) => Ok(Reached::Away(format!("the bus `{choice}` cannot be reached: {}", chain(&error)))),
+    }
+}
