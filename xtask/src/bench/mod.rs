@@ -2,9 +2,12 @@
 //!
 //! It prints numbers, ratios and goals, and judges nothing: a busy machine must not fail a build.
 
+mod agents;
 mod artel;
 mod data;
+mod mail;
 mod measure;
+mod messages;
 mod plan;
 mod plan_data;
 mod report;

@@ -50,6 +50,11 @@ pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
+/// Writes a number of microseconds, which may be many.
+pub(crate) fn micros(micros: f64) -> String {
+    if micros < 1000.0 { format!("{micros:.1} us") } else { format!("{:.1} ms", micros / 1e3) }
+}
+
 /// Returns the numbers of the line that starts with `title`; there is at least one.
 pub(crate) fn numbers(output: &str, title: &str) -> Result<Vec<f64>> {
     let line = output.lines().find_map(|line| line.strip_prefix(title));
@@ -78,6 +83,11 @@ mod tests {
              | list | 3.0 ms             | rg 2.0 ms     | 1.50  | <= 2 |\n\
              | find | not measured: gone |               |       |      |\n"
         );
+    }
+
+    #[test]
+    fn a_long_time_is_told_in_milliseconds() {
+        assert_eq!([0.44, 999.9, 1500.0].map(micros), ["0.4 us", "999.9 us", "1.5 ms"]);
     }
 
     #[test]

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::agents;
 use super::artel::Artel;
 use super::data::{SKILLS, SKILLS_PER_GROUP, Skills, make_skills};
+use super::mail;
 use super::measure::{best_time, best_times, output_of, peak_bytes};
+use super::messages;
 use super::plan;
 use super::report::{Row, milliseconds, numbers, table};
 use super::steps;
@@ -31,6 +34,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     rows.extend(inside(root));
     rows.extend(plan::rows(root, &artel.program, &folder));
     rows.extend(steps::rows(root));
+    rows.extend(messages::rows(root));
+    rows.extend(mail::rows(root));
+    rows.extend(agents::rows(root));
     rows.extend(start(&artel, &folder)?);
     println!("\n{}\n{}", table(&rows), growth(&artel, &skills)?);
     Ok(())
