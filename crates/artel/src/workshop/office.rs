@@ -16,7 +16,9 @@ use crate::failure::{Failure, chain};
 /// Opens the post office on a store.
 pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<Office, Failure> {
     let clock = Clock::system();
-    let dead_letters = Arc::new(DeadLetterBox::open(store.mail.clone()));
+    // The bus and the office share one box, so that what neither can keep is counted together.
+    let dead = DeadLetterBox::open(store.mail.clone());
+    let dead_letters = Arc::new(dead.clone());
     let config = BusConfig { clock: artel_bus::Clock::new(move || clock.now()), dead_letters };
     let bus: Arc<dyn Bus> = match reach_bus(&context.config.bus.value, config.clone()).await? {
         Reached::Bus(bus) => bus,
@@ -34,7 +36,8 @@ pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<O
         bus,
         clock,
     };
-    Ok(Office::new(OfficeConfig { poll_ms: POLL_MS, ..OfficeConfig::default() }, parts))
+    let config = OfficeConfig { poll_ms: POLL_MS, ..OfficeConfig::default() };
+    Ok(Office::with_dead_letters(config, parts, dead))
 }
 
 /// What came of reaching for the bus.

@@ -122,6 +122,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        llm                            default      none
        clients                        default      home=private commands=any keep=false pass=[]
        bus                            default      in-process
+       metrics                        default      nowhere
 
     checks
        data folder        ok  state (made when it is needed)
