@@ -14,6 +14,7 @@ mod profile;
 mod prompt;
 mod read;
 mod scaffold;
+pub mod scan;
 pub mod search;
 mod settings;
 mod source;
@@ -33,8 +34,8 @@ pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, pr
 pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
 pub use settings::{SettingsError, Switches, config_path, holds_settings, read_config, write_config};
 pub use source::{
-    ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, FolderLimits, Listing, ReadError, content_hash,
-    embedded_skills, file_hash,
+    ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, FolderLimits, Listing, MemoryTree, ReadError,
+    content_hash, embedded_skills, file_hash,
 };
 pub use text::visible;
 pub use watch::{WatchError, Watcher};

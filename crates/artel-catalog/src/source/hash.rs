@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-use super::tree::{FileTree, Listing, ReadError};
+use super::tree::{FileEntry, FileTree, Listing, ReadError};
 
 /// SHA-256 of a file, or over every file of a skill: paths, executable bits and contents.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -35,13 +35,25 @@ pub fn file_hash(content: &[u8]) -> ContentHash {
 pub fn content_hash(tree: &dyn FileTree, listing: &Listing) -> Result<ContentHash, ReadError> {
     let mut hash = Sha256::new();
     for file in &listing.files {
-        let content = tree.read(&file.path, file.size.max(1))?;
-        hash.update((file.path.as_str().len() as u64).to_be_bytes());
-        hash.update(file.path.as_str());
-        hash.update([u8::from(file.is_executable)]);
-        hash.update(Sha256::digest(&content));
+        add(&mut hash, file, &tree.read(&file.path, file.size.max(1))?);
     }
     Ok(ContentHash(hash.finalize().into()))
+}
+
+/// Hashes the files of a skill whose contents have been read already, in the order of their paths.
+pub(crate) fn hash_contents<'a>(files: impl IntoIterator<Item = (&'a FileEntry, &'a [u8])>) -> ContentHash {
+    let mut hash = Sha256::new();
+    for (file, content) in files {
+        add(&mut hash, file, content);
+    }
+    ContentHash(hash.finalize().into())
+}
+
+fn add(hash: &mut Sha256, file: &FileEntry, content: &[u8]) {
+    hash.update((file.path.as_str().len() as u64).to_be_bytes());
+    hash.update(file.path.as_str());
+    hash.update([u8::from(file.is_executable)]);
+    hash.update(Sha256::digest(content));
 }
 
 #[cfg(test)]

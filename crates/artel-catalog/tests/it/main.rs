@@ -12,3 +12,4 @@ mod plans;
 mod reference;
 mod restrictions;
 mod same;
+mod scan;
