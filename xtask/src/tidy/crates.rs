@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::tree::TextFile;
 
 const CRATES_MAX: usize = 12;
-const DEPTH_MAX: usize = 5;
+const DEPTH_MAX: usize = 6;
 
 /// One crate: which of ours it may use, and which libraries it must not.
 struct Crate {
