@@ -4,7 +4,7 @@
 ///
 /// An allocator asks for them when it takes memory in large pieces, and the kernel clears each whole when its first byte
 /// is touched: a program that lives for a second pays for that and uses a fraction of it. Programs that it starts inherit
-/// this; see [`allow_huge_pages`].
+/// this; see `allow_huge_pages`.
 pub fn refuse_huge_pages() {
     // Older kernels cannot; then it is only slower.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
