@@ -2,40 +2,27 @@
 
 use std::sync::Arc;
 
-use artel_engine::{Command, SkillShelf};
+use artel_engine::SkillShelf;
 use artel_model::agent::{
     Access, AgentEvent, AgentRecord, AgentState, AgentView, Cause, DENIED_IN_A_ROW_MAX, Denial, OperationEnd,
-    SpawnRequest, ToolUse, Work, admit,
+    ToolUse, Work, admit,
 };
 use artel_model::id::{AgentId, RunId};
-use artel_model::message::{MessageDraft, Sender};
 use artel_model::name::{LocalName, SkillName};
 use artel_model::plan::{Plan, SkillChoice, SkillRequest, skill_plan};
 use artel_model::run::Run;
 use artel_model::schema::Schema;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::agents::{Agents, Shared, Worker};
 use crate::change::ChangeError;
-use crate::driver::{Control, Wish};
-use crate::error::{AgentsError, CallError, SpawnFailed, chain};
+use crate::driver::Control;
+use crate::error::{AgentsError, CallError, chain};
 use crate::outcome::{calls, similar_tools, split_tool, why_failed};
+use crate::own_tool::OwnTool;
 use crate::prepare::fresh_plan;
-use crate::seat::may_read;
 use crate::work::failed;
-
-/// Reads a file of a skill that the agent was given.
-pub(crate) const READ_SKILL_FILE: &str = "read_skill_file";
-/// Sends a message.
-pub(crate) const SEND_MESSAGE: &str = "send_message";
-/// Spawns an agent below.
-pub(crate) const SPAWN_AGENT: &str = "spawn_agent";
-/// What an agent may say of one that it spawns.
-pub(crate) const SPAWN_FIELDS: &[&str] =
-    &["task", "label", "name", "skills", "skill", "params", "chain", "driver", "timeout"];
-/// Bytes of a skill's file that are shown to an agent.
-const FILE_BYTES_MAX: u64 = 256 * 1024;
 
 /// What a name means.
 enum Target {
@@ -45,9 +32,8 @@ enum Target {
         script: Option<LocalName>,
         schema: Schema,
     },
-    ReadSkillFile,
-    SendMessage,
-    SpawnAgent,
+    /// Something that artel does itself.
+    Own(OwnTool),
     Unknown,
 }
 
@@ -91,12 +77,13 @@ impl Shared {
         let retried = AgentEvent::Retried { cause: cause.clone().because("it calls something else") };
         let (skill, script) = match target {
             Target::Skill { skill, script, .. } => (skill, script),
-            Target::ReadSkillFile | Target::SendMessage | Target::SpawnAgent | Target::Unknown => {
+            Target::Unknown => return Err(unknown(&shelf, &used)),
+            Target::Own(own) => {
                 let retry = |record: &AgentRecord| {
                     if record.state() == AgentState::Failed { vec![retried.clone()] } else { Vec::new() }
                 };
                 let record = self.change(record.agent_id, retry).await.map_err(call_error)?.after;
-                return self.own_tool(&record, &used, target, params).await;
+                return self.use_own_tool(&record, &used, own, params).await;
             }
         };
         let plan = plan(&shelf, &skill, script.as_ref(), params.clone())?;
@@ -154,7 +141,7 @@ impl Shared {
         let record = row.map(|row| row.record);
         let schema = match target {
             Target::Skill { schema, .. } => Some(schema),
-            Target::ReadSkillFile | Target::SendMessage | Target::SpawnAgent | Target::Unknown => None,
+            Target::Own(_) | Target::Unknown => None,
         };
         if let Some(schema) = schema {
             schema.fill_defaults(&mut params);
@@ -235,125 +222,17 @@ impl Shared {
         let shelf = self.parts.shelf.borrow().clone();
         let (used, target) = find(&shelf, tool)?;
         let (record, params) = self.admit(record.agent_id, &used, &target, params).await?;
-        let Target::Skill { skill, script, .. } = target else {
-            return self.own_tool(&record, &used, target, params).await;
+        let (skill, script) = match target {
+            Target::Skill { skill, script, .. } => (skill, script),
+            Target::Own(own) => return self.use_own_tool(&record, &used, own, params).await,
+            Target::Unknown => return Err(unknown(&shelf, &used)),
         };
         let plan = plan(&shelf, &skill, script.as_ref(), params)?;
-        let run = RunId(Uuid::now_v7());
-        self.note_run(&record, Some(run)).await.map_err(CallError::Failed)?;
-        let state = self.follow_with(&record, run, plan, control).await?;
+        let part = self.run_part(&record, self.submission(&record, plan), control).await;
+        let (state, _) = part.map_err(CallError::Failed)?;
         let events: Vec<AgentEvent> = calls(&state).into_iter().map(AgentEvent::Called).collect();
         self.change(record.agent_id, |_| events.clone()).await.map_err(call_error)?;
         output(&state)
-    }
-
-    /// Runs a plan, and tells the run what its agent is told.
-    async fn follow_with(
-        self: &Arc<Self>,
-        record: &AgentRecord,
-        run: RunId,
-        plan: Plan,
-        mut control: Control,
-    ) -> Result<Run, CallError> {
-        // If nobody waits for the call any more, its run has no purpose.
-        let mut guard = RunGuard { shared: self.clone(), run, is_over: false };
-        self.parts.engine.submit_as(run, self.submission(record, plan)).await.map_err(AgentsError::Submit)?;
-        let mut following = std::pin::pin!(self.follow(record.agent_id, run));
-        let mut wish = control.wish();
-        let mut told = Wish::Go;
-        loop {
-            if wish != told {
-                let command = match wish {
-                    Wish::Go => Command::Resume,
-                    Wish::Pause => Command::Pause,
-                    Wish::End => Command::Cancel,
-                };
-                if let Err(error) = self.command_run(run, &command).await {
-                    tracing::warn!(%run, %error, "the run of a call was not told");
-                }
-                told = wish;
-            }
-            tokio::select! {
-                followed = &mut following => {
-                    guard.is_over = true;
-                    let lost = |error| CallError::Failed(format!("the run was lost: {error}"));
-                    return followed.map(|(state, _)| state).map_err(lost);
-                }
-                // After the end there is nothing more to be told.
-                changed = control.changed(), if told != Wish::End => wish = changed,
-            }
-        }
-    }
-
-    /// Does what artel itself does for agents.
-    async fn own_tool(
-        self: &Arc<Self>,
-        record: &AgentRecord,
-        used: &ToolUse,
-        target: Target,
-        params: Map<String, Value>,
-    ) -> Result<Map<String, Value>, CallError> {
-        let came = match target {
-            Target::ReadSkillFile => read_skill_file(&self.parts.shelf.borrow().clone(), record, &params),
-            Target::SendMessage => self.send_message(record, params).await,
-            Target::SpawnAgent => Box::pin(self.spawn_below(record, params)).await,
-            Target::Skill { .. } | Target::Unknown => {
-                let hint = similar_tools(&self.parts.shelf.borrow().clone(), &used.to_string());
-                return Err(CallError::UnknownTool { tool: used.to_string(), hint });
-            }
-        };
-        let error = came.as_ref().err().map(ToString::to_string);
-        let end =
-            OperationEnd { operation: used.to_string(), results: Map::new(), error, entities: Vec::new() };
-        let event = AgentEvent::Called(end);
-        self.change(record.agent_id, |_| vec![event.clone()]).await.map_err(call_error)?;
-        came
-    }
-
-    async fn send_message(
-        &self,
-        record: &AgentRecord,
-        mut params: Map<String, Value>,
-    ) -> Result<Map<String, Value>, CallError> {
-        // An agent speaks for itself only.
-        params.insert("sender_id".to_owned(), Value::String(Sender::Agent(record.agent_id).to_string()));
-        let draft = MessageDraft::read(&params).map_err(|problems| {
-            let list: Vec<String> =
-                problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
-            CallError::Invalid(list.join("; "))
-        })?;
-        let sent = self.parts.announce.send(draft).await.map_err(CallError::Failed)?;
-        Ok(Map::from_iter([
-            ("message_id".to_owned(), json!(sent.id)),
-            ("correlation_id".to_owned(), json!(sent.correlation)),
-        ]))
-    }
-
-    async fn spawn_below(
-        self: &Arc<Self>,
-        record: &AgentRecord,
-        params: Map<String, Value>,
-    ) -> Result<Map<String, Value>, CallError> {
-        // What is not offered is not taken: an agent cannot give another a role, a workspace or a program.
-        if let Some(field) = params.keys().find(|field| !SPAWN_FIELDS.contains(&field.as_str())) {
-            return Err(CallError::Invalid(format!("an agent cannot say `{field}` of an agent below it")));
-        }
-        let mut request = SpawnRequest::read(&params).map_err(|errors| {
-            let list: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-            CallError::Invalid(list.join("; "))
-        })?;
-        // Whatever it says, the agent below is its own.
-        request.parent = Some(record.agent_id);
-        let cause = Cause::by(record.agent_id.to_string());
-        match self.clone().spawn(&request, cause).await {
-            Ok(spawned) => Ok(Map::from_iter([
-                ("agent_id".to_owned(), json!(spawned.record.agent_id)),
-                ("state".to_owned(), json!(spawned.record.state())),
-                ("warnings".to_owned(), json!(spawned.warnings)),
-            ])),
-            Err(SpawnFailed::Refused(refused)) => Err(CallError::Invalid(refused.to_string())),
-            Err(SpawnFailed::Failed(error)) => Err(CallError::Agents(error)),
-        }
     }
 }
 
@@ -363,41 +242,19 @@ fn may_retry(record: &AgentRecord, state: AgentState) -> AgentState {
     if state == AgentState::Failed && !is_parked { AgentState::Idle } else { state }
 }
 
-/// Cancels the run of a call that nobody waits for any more.
-struct RunGuard {
-    shared: Arc<Shared>,
-    run: RunId,
-    is_over: bool,
-}
-
-impl Drop for RunGuard {
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        let (shared, run) = (self.shared.clone(), self.run);
-        tokio::spawn(async move {
-            if let Err(error) = shared.command_run(run, &Command::Cancel).await {
-                tracing::warn!(%run, %error, "the run of a call was not cancelled");
-            }
-        });
-    }
-}
-
 /// Finds what a name means. One that means nothing is judged by its name alone, so that a refusal tells nothing about what
 /// there is.
 fn find(shelf: &SkillShelf, tool: &str) -> Result<(ToolUse, Target), CallError> {
     let named = ToolUse::named(tool).map_err(|error| CallError::Invalid(format!("`{tool}`: {error}")))?;
-    let own = match tool {
-        READ_SKILL_FILE => Some(Target::ReadSkillFile),
-        SEND_MESSAGE => Some(Target::SendMessage),
-        SPAWN_AGENT => Some(Target::SpawnAgent),
-        _ => None,
-    };
-    if let Some(own) = own {
-        return Ok((named, own));
+    if let Some(own) = OwnTool::named(tool) {
+        return Ok((named, Target::Own(own)));
     }
     Ok(find_skill(shelf, tool).unwrap_or((named, Target::Unknown)))
+}
+
+fn unknown(shelf: &SkillShelf, used: &ToolUse) -> CallError {
+    let tool = used.to_string();
+    CallError::UnknownTool { hint: similar_tools(shelf, &tool), tool }
 }
 
 fn find_skill(shelf: &SkillShelf, tool: &str) -> Option<(ToolUse, Target)> {
@@ -452,40 +309,7 @@ fn output(run: &Run) -> Result<Map<String, Value>, CallError> {
     }
 }
 
-/// Reads a file of a skill that the agent may read.
-fn read_skill_file(
-    shelf: &SkillShelf,
-    record: &AgentRecord,
-    params: &Map<String, Value>,
-) -> Result<Map<String, Value>, CallError> {
-    let text = |name: &str| {
-        let missing = || CallError::Invalid(format!("`{name}` is missing, or not a text"));
-        params.get(name).and_then(Value::as_str).ok_or_else(missing)
-    };
-    let (skill, path) = (text("skill")?, text("path")?);
-    let none = || CallError::Invalid(format!("you have no skill `{skill}`"));
-    let name: SkillName = skill.parse().map_err(|_| none())?;
-    let entry = shelf.catalog().find(&name, None).map_err(|_| none())?;
-    if !entry.skill.as_deref().is_some_and(|skill| may_read(&record.spec, skill)) {
-        return Err(none());
-    }
-    let tree = entry.location.tree().ok_or_else(|| CallError::Invalid(format!("`{skill}` has no files")))?;
-    // Only what the listing holds can be read: nothing outside the skill's folder.
-    if tree.listing().file(path).is_none() {
-        return Err(CallError::Invalid(format!("`{skill}` has no file `{path}`")));
-    }
-    let read = tree.read(path.as_ref(), FILE_BYTES_MAX);
-    let bytes = read.map_err(|error| CallError::Invalid(error.to_string()))?;
-    let content =
-        String::from_utf8(bytes).map_err(|_| CallError::Invalid(format!("`{path}` is not text")))?;
-    Ok(Map::from_iter([
-        ("skill".to_owned(), json!(skill)),
-        ("path".to_owned(), json!(path)),
-        ("content".to_owned(), json!(content)),
-    ]))
-}
-
-fn call_error(error: ChangeError) -> CallError {
+pub(crate) fn call_error(error: ChangeError) -> CallError {
     match error {
         ChangeError::Unknown => CallError::Invalid("the agent is gone".to_owned()),
         ChangeError::Transition(transition) => CallError::Transition(transition),

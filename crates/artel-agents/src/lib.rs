@@ -12,14 +12,17 @@ mod command;
 mod config;
 mod driver;
 mod error;
+mod follow;
 mod llm;
 mod metrics;
 mod office;
 mod outcome;
+mod own_tool;
 mod prepare;
 mod recover;
 mod seat;
 mod spawn;
+mod task;
 mod tree;
 mod work;
 

@@ -9,9 +9,9 @@ use artel_model::skill::Skill;
 use serde_json::{Map, Value, json};
 
 use crate::agents::Shared;
-use crate::call::{READ_SKILL_FILE, SEND_MESSAGE, SPAWN_AGENT};
 use crate::driver::Control;
 use crate::error::{CallError, chain};
+use crate::own_tool::{READ_SKILL_FILE, SEND_MESSAGE, SPAWN_AGENT};
 
 /// An agent's place at work.
 pub struct Seat {

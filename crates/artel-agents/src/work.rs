@@ -3,33 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::planner::{PlanRunner, Question, Ran, ReplanConfig, Replanner, RunVerdict, offers};
-use artel_engine::{Command, CommandError, FollowError};
+use artel_engine::{Command, FollowError};
 use artel_model::agent::{
     AgentEvent, AgentRecord, AgentState, Cause, Driver, Standing, Work, WorkEnd, WorkOutcome,
 };
-use artel_model::id::{AgentId, MessageId, RunId};
-use artel_model::message::{Payload, Sender, Topic};
-use artel_model::name::SkillName;
-use artel_model::plan::{FailureReason, Plan, PlanDocument, SkillLookup as _, resolve};
-use artel_model::protocol::ToolEvent;
-use artel_model::run::{
-    Deadlines, Origin, ResultDocument, Run, RunEvent, RunState, Submission, SubmissionKind, Trace,
-};
-use artel_store::{LoggedEvent, Revision};
-use async_trait::async_trait;
+use artel_model::id::{AgentId, RunId};
+use artel_model::plan::Plan;
+use artel_model::run::{Deadlines, Run, RunState, Submission, SubmissionKind};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::agents::{Shared, Worker};
-use crate::change::{ChangeError, event};
+use crate::change::ChangeError;
 use crate::driver::{Control, Job, Wish};
 use crate::error::{AgentsError, chain};
-use crate::outcome::{calls, keep_promise, work_end};
+use crate::outcome::{keep_promise, work_end};
 use crate::prepare::Errand;
-use crate::seat::{Seat, is_allowed};
+use crate::seat::Seat;
 
 /// Pauses before a store that failed is asked again: the first, and the last that is made.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
@@ -186,68 +177,6 @@ impl Shared {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Tells a run what its agent is told.
-    async fn tell_run(&self, run: RunId, wish: &mut watch::Receiver<Wish>) -> std::convert::Infallible {
-        loop {
-            if wish.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            let command = match *wish.borrow_and_update() {
-                Wish::Go => Command::Resume,
-                Wish::Pause => Command::Pause,
-                Wish::End => Command::Cancel,
-            };
-            if let Err(error) = self.command_run(run, &command).await {
-                tracing::warn!(%run, %error, "the agent's run was not told");
-            }
-        }
-    }
-
-    /// Tells a run something; that it is over already, or there already, is fine.
-    pub(crate) async fn command_run(&self, run: RunId, command: &Command) -> Result<(), CommandError> {
-        match self.parts.engine.command(run, command, Origin("agent".to_owned())).await {
-            Ok(_) | Err(CommandError::Over(_) | CommandError::NotNow { .. } | CommandError::Unknown(_)) => {
-                Ok(())
-            }
-            Err(error @ (CommandError::NotAwaiting { .. } | CommandError::Drive(_))) => Err(error),
-        }
-    }
-
-    /// Follows a run to its end, and announces what its scripts announce.
-    pub(crate) async fn follow(&self, agent: AgentId, run: RunId) -> Result<(Run, Trace), FollowError> {
-        let mut follow = self.parts.engine.follow(run, Revision(0));
-        let (mut state, mut trace): (Option<Run>, Trace) = (None, Trace::default());
-        loop {
-            let batch = follow.next().await?;
-            if batch.is_empty() {
-                return state.map(|state| (state, trace)).ok_or(FollowError::Unknown(run));
-            }
-            for logged in &batch {
-                trace.note(&logged.event);
-                match &mut state {
-                    None => state = Run::replay(run, [&logged.event]),
-                    Some(state) => {
-                        state.apply(&logged.event);
-                        state.take_effects("");
-                    }
-                }
-                self.announce_events(agent, run, logged).await;
-            }
-        }
-    }
-
-    /// An event that a script tells people is told to agents too, when its name can be a topic.
-    async fn announce_events(&self, agent: AgentId, run: RunId, logged: &LoggedEvent) {
-        let RunEvent::Emitted { events, .. } = &logged.event.event else { return };
-        for (index, said) in events.iter().enumerate() {
-            let ToolEvent::UiEvent { event: name, payload, .. } = said else { continue };
-            let Ok(topic) = name.parse::<Topic>() else { continue };
-            let Ok(payload) = Payload::new(object(payload.clone())) else { continue };
-            let id = event_id(run, logged.revision, index);
-            self.announce(event(id, Sender::Agent(agent), topic, payload, logged.event.at)).await;
-        }
-    }
-
     /// Writes what came of a run into its agent's record.
     async fn end_of_run(&self, record: &AgentRecord, run: RunId, state: &Run) {
         let mut end = work_end(state, &record.spec);
@@ -352,132 +281,6 @@ impl Shared {
             None => failed("what makes it act is not configured here"),
         }
     }
-
-    /// Writes down which run does an agent's work at the moment, before it does: whoever stops the agent, or goes on with it
-    /// after a crash, finds it there. Says why the agent is not at that work any more.
-    pub(crate) async fn note_run(&self, record: &AgentRecord, run_id: Option<RunId>) -> Result<(), String> {
-        let own = record.standing.work().map(|work| work.id);
-        let decide = |record: &AgentRecord| {
-            let is_own =
-                record.standing.work().is_some_and(|work| Some(work.id) == own && work.run_id != run_id);
-            if is_own { vec![AgentEvent::Doing { run_id }] } else { Vec::new() }
-        };
-        match self.change(record.agent_id, decide).await {
-            Ok(changed) if changed.after.standing.work().is_some_and(|work| Some(work.id) == own) => Ok(()),
-            Ok(_) | Err(ChangeError::Unknown | ChangeError::Transition(_)) => {
-                Err("the agent was told to end".to_owned())
-            }
-            Err(ChangeError::Failed(error)) => Err(chain(&error)),
-        }
-    }
-
-    /// Has plans made for the task and run, until one succeeds.
-    async fn answer_task(self: &Arc<Self>, record: &AgentRecord, job: Job) -> WorkEnd {
-        let mut config = ReplanConfig::new(Arc::new(crate::prepare::fresh_plan));
-        config.deadline_ms = u64::try_from(job.deadline.as_millis()).unwrap_or(u64::MAX);
-        let shelf = self.parts.shelf.borrow().clone();
-        let is_usable = |name: &SkillName| {
-            let view = shelf.skill(name, None).filter(|view| view.health.is_usable());
-            view.is_some_and(|view| is_allowed(&record.spec.policy, view.skill))
-        };
-        let question = Question {
-            text: record.spec.task.clone().unwrap_or_default(),
-            offers: offers(shelf.catalog(), is_usable),
-            disabled: std::collections::BTreeSet::new(),
-            check: shelf,
-        };
-        let runner = TaskRunner {
-            shared: self.clone(),
-            record: record.clone(),
-            control: job.control,
-            calls: tokio::sync::Mutex::default(),
-        };
-        let replanner = Replanner::new(self.parts.planner.clone(), config);
-        let answer = replanner.answer(&question, &runner).await;
-        let made = std::mem::take(&mut *runner.calls.lock().await);
-        let mut results = Map::new();
-        if let Some(narrative) = &answer.result.narrative {
-            results.insert("narrative".to_owned(), Value::String(narrative.clone()));
-        }
-        let outcome = if answer.result.success {
-            WorkOutcome::Completed
-        } else {
-            let why = made.iter().rev().find_map(|call| call.error.clone());
-            let error = why.or(answer.result.narrative).unwrap_or_else(|| "no plan succeeded".to_owned());
-            WorkOutcome::Failed { error }
-        };
-        let mut end = WorkEnd { outcome, calls: made, results };
-        keep_promise(&record.spec, &mut end);
-        end
-    }
-}
-
-/// Runs the plans that are made for an agent's task.
-struct TaskRunner {
-    shared: Arc<Shared>,
-    record: AgentRecord,
-    control: Control,
-    calls: tokio::sync::Mutex<Vec<artel_model::agent::OperationEnd>>,
-}
-
-#[async_trait]
-impl PlanRunner for TaskRunner {
-    async fn run(&self, document: PlanDocument, deadline: Instant) -> RunVerdict {
-        let shelf = self.shared.parts.shelf.borrow().clone();
-        let plan = match resolve(&document, &*shelf) {
-            Ok(plan) => plan,
-            Err(problems) => return RunVerdict::Invalid(problems),
-        };
-        let mut control = self.control.clone();
-        if !control.may_go_on().await {
-            return nothing_ran(&document, "the agent was told to end");
-        }
-        let mut submission = self.shared.submission(&self.record, plan);
-        let left = deadline.saturating_duration_since(crate::clock::now()).as_millis();
-        let left = u64::try_from(left).unwrap_or(u64::MAX).max(1);
-        submission.deadlines.run_ms = submission.deadlines.run_ms.min(left);
-        let run = RunId(Uuid::now_v7());
-        let id = self.record.agent_id;
-        if let Err(error) = self.shared.note_run(&self.record, Some(run)).await {
-            return nothing_ran(&document, &error);
-        }
-        if let Err(error) = self.shared.parts.engine.submit_as(run, submission).await {
-            return nothing_ran(&document, &error.to_string());
-        }
-        let (sender, mut wish) = watch::channel(Wish::Go);
-        let relaying = async {
-            loop {
-                let wanted = control.changed().await;
-                sender.send_replace(wanted);
-            }
-        };
-        let followed = tokio::select! {
-            followed = self.shared.follow(id, run) => followed,
-            never = self.shared.tell_run(run, &mut wish) => match never {},
-            () = relaying => unreachable!("it relays for ever"),
-        };
-        match followed {
-            Ok((state, trace)) => {
-                self.calls.lock().await.extend(calls(&state));
-                let tools = state.plan().steps().iter().enumerate().filter(|(_, step)| step.scope.is_none());
-                let tools =
-                    tools.map(|(index, step)| (step.id.clone(), state.skill(index).0.clone())).collect();
-                RunVerdict::Ran(Box::new(Ran { result: trace.result(&state, |_| false), tools }))
-            }
-            Err(error) => nothing_ran(&document, &error.to_string()),
-        }
-    }
-}
-
-fn nothing_ran(document: &PlanDocument, why: &str) -> RunVerdict {
-    let mut result = ResultDocument::not_run(
-        document.request_id,
-        document.metadata.clone(),
-        document.disabled_skills.clone(),
-        FailureReason::Cancelled,
-    );
-    result.narrative = Some(why.to_owned());
-    RunVerdict::Ran(Box::new(Ran { result, tools: Vec::new() }))
 }
 
 /// Work that was made to stand still may be over all the same: what it was at had ended already.
@@ -500,17 +303,4 @@ pub(crate) fn ending(record: &AgentRecord, end: WorkEnd) -> Vec<AgentEvent> {
 pub(crate) fn failed(why: impl Into<String>) -> WorkEnd {
     let outcome = WorkOutcome::Failed { error: why.into() };
     WorkEnd { outcome, calls: Vec::new(), results: Map::new() }
-}
-
-fn object(payload: Option<Value>) -> Map<String, Value> {
-    match payload {
-        None => Map::new(),
-        Some(Value::Object(object)) => object,
-        Some(other) => Map::from_iter([("value".to_owned(), other)]),
-    }
-}
-
-/// The same event of the same run has the same id, whoever announces it and how often.
-fn event_id(run: RunId, revision: Revision, index: usize) -> MessageId {
-    MessageId(Uuid::new_v5(&run.0, format!("{}.{index}", revision.0).as_bytes()))
 }
