@@ -46,6 +46,10 @@ uuid_ids! {
     MessageId;
     /// A request and what answers it.
     CorrelationId;
+    /// A skill that somebody saved.
+    CustomSkillId;
+    /// A registered hub.
+    HubId;
 }
 
 /// The name of a step within its run: a tool's id, and for a step of a composite the id of the tool it belongs to, a

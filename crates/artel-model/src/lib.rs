@@ -3,7 +3,9 @@
 //! Pure and synchronous. Knows nothing of files, networks, clocks, randomness or the environment: the same input gives
 //! the same output, so every rule is tested as data.
 
+pub mod access;
 pub mod agent;
+pub mod catalog;
 pub mod composite;
 pub mod contract;
 pub mod diagnostic;

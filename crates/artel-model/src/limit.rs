@@ -72,6 +72,7 @@ limits! {
     SELECT_MAX: usize = 50, "Skills that one selection returns.";
     SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
     SET_WARNINGS_MAX: usize = 1000, "Warnings about one set of skills; the last one says that there may be more.";
+    IDENTITY_CHARS_MAX: usize = 200, "Characters in the name of a user or a team.";
     STEP_ID_CHARS_MAX: usize = 200, "Characters in the id of a tool in a plan, or of a step of a run.";
     PLAN_TOOLS_MAX: usize = 10_000, "Tools in one plan, the steps of composites included.";
     PLAN_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of one plan document.";

@@ -4,8 +4,8 @@ use super::collector::Collector;
 use super::piece::Piece;
 use super::rule::Rule;
 use super::rules::hidden;
-use super::severity::Severity;
 use super::text::fold_confusable;
+use artel_model::catalog::Severity;
 
 /// Spaces in a row that push text out of sight.
 const SPACES_MAX: usize = 150;

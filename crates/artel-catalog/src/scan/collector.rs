@@ -9,8 +9,8 @@ use super::limits::{FINDINGS_MAX, FINDINGS_PER_RULE_AND_FILE_MAX, FINDINGS_TAKEN
 use super::piece::Piece;
 use super::report::Gap;
 use super::rule::Rule;
-use super::severity::Severity;
 use crate::text::visible;
+use artel_model::catalog::Severity;
 
 /// What was found so far.
 #[derive(Debug, Default)]

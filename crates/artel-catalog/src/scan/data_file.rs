@@ -7,7 +7,7 @@ use super::commands::command_in;
 use super::piece::{Piece, Standing};
 use super::rules::{behaviour, manifest};
 use super::session::Session;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// Events of clients at which hooks run.
 const EVENTS: &[&str] = &[

@@ -5,7 +5,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::rule::Rule;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// One thing that was found in a skill.
 #[derive(Clone, Debug)]

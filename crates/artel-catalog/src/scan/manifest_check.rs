@@ -7,7 +7,7 @@ use super::category::Category;
 use super::piece::Piece;
 use super::rules::manifest;
 use super::session::{About, Asks, Session};
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// A file with its content.
 pub(super) type FileContent = (Utf8PathBuf, Vec<u8>);

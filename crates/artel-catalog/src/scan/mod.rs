@@ -26,19 +26,18 @@ mod sarif;
 mod scan_skill;
 mod secrets;
 mod session;
-mod severity;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 mod text_scan;
 
+pub use artel_model::catalog::{ScanStatus, Severity, UnknownSeverity};
 pub use category::{Category, OwaspRisk};
 pub use finding::ScanFinding;
-pub use report::{ENGINE, Gap, ScanReport, ScanStatus, Verdict};
+pub use report::{ENGINE, Gap, ScanReport, Verdict};
 pub use rule::{Example, Rule};
 pub use rules::{rule, rules};
 pub use sarif::{ScannedSkill, sarif};
 pub use scan_skill::{ScanOptions, scan_skill};
-pub use severity::{Severity, UnknownSeverity};
 pub use table::{TableRow, table_rows};

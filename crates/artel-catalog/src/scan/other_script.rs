@@ -6,7 +6,7 @@ use super::piece::Piece;
 use super::rule::Rule;
 use super::rules::{behaviour, harm};
 use super::session::Session;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// Words that stand together in one line, and what that means.
 struct Sign {

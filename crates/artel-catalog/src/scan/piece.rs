@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// A piece of text and where it stands.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::finding::ScanFinding;
-use super::severity::Severity;
 use crate::source::ContentHash;
+use artel_model::catalog::{ScanStatus, Severity};
 
 /// The name of this scanner in findings.
 pub const ENGINE: &str = "artel";
@@ -48,17 +48,6 @@ pub enum Verdict {
     Incomplete(Option<Severity>),
 }
 
-/// How a skill stands against a threshold.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ScanStatus {
-    /// Everything was scanned and nothing reaches the threshold.
-    Passed,
-    /// Something reaches the threshold.
-    Flagged,
-    /// Nothing reaches the threshold, but not everything was scanned.
-    Unscanned,
-}
-
 impl ScanReport {
     /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
@@ -77,30 +66,7 @@ impl ScanReport {
 
     /// Returns how the skill stands when findings of `fail_on` and worse count.
     pub fn status(&self, fail_on: Severity) -> ScanStatus {
-        if self.worst().is_some_and(|worst| worst >= fail_on) {
-            ScanStatus::Flagged
-        } else if self.gaps.is_empty() {
-            ScanStatus::Passed
-        } else {
-            ScanStatus::Unscanned
-        }
-    }
-}
-
-impl ScanStatus {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Flagged => "flagged",
-            Self::Unscanned => "unscanned",
-        }
-    }
-}
-
-impl Serialize for ScanStatus {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        ScanStatus::of(self.worst(), self.gaps.is_empty(), fail_on)
     }
 }
 

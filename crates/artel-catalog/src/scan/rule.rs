@@ -1,7 +1,7 @@
 //! What a rule is: data, with the examples that test it.
 
 use super::category::Category;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// Something the scanner looks for.
 #[derive(Debug)]

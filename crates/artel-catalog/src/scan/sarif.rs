@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::finding::ScanFinding;
 use super::report::{Gap, ScanReport};
 use super::rule::Rule;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// A skill that was scanned, for a report about several.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 use super::collector::Collector;
 use super::piece::Piece;
 use super::rules::files;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// The shapes of keys. A word in front of each says where looking is worth it.
 const SHAPES: &[(&str, &str, &str)] = &[

@@ -1,7 +1,7 @@
 //! Findings as rows for people. How they are drawn is up to whoever prints them.
 
 use super::report::ScanReport;
-use super::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// One row of a table of findings.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -15,8 +15,8 @@ use super::piece::{Piece, Standing};
 use super::rules::{behaviour, files, hidden};
 use super::secrets;
 use super::session::Session;
-use super::severity::Severity;
 use super::text::{Ground, Plain, floor, is_shown, search};
+use artel_model::catalog::Severity;
 
 /// Scans a text file.
 pub(super) fn scan_text(session: &mut Session, path: &Utf8Path, bytes: &[u8], language: Language) {

@@ -11,7 +11,7 @@ use super::judge::Carrier;
 use super::shell_run::rot13;
 use super::value::{Taint, Value, unhex};
 use crate::scan::rules::{behaviour, harm};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 impl Flow<'_, '_> {
     /// Follows a call and returns what is known of its result.

@@ -13,7 +13,7 @@ use crate::scan::piece::Piece;
 use crate::scan::rule::Rule;
 use crate::scan::rules::{behaviour, harm};
 use crate::scan::session::Session;
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// In which part of a request a value is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

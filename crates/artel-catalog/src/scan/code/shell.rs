@@ -449,7 +449,7 @@ impl<'a, 'p> Shell<'a, 'p> {
             self.session.collector.report_as(
                 self.piece,
                 &behaviour::DYNAMIC_CODE,
-                crate::scan::severity::Severity::High,
+                artel_model::catalog::Severity::High,
                 line,
                 message,
             );

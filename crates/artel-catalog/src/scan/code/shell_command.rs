@@ -8,7 +8,7 @@ use super::shell_harm::harmful;
 use super::syntax::all_children;
 use super::value::{Taint, Value};
 use crate::scan::rules::{behaviour, harm};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// A command with its words.
 pub(super) struct Call<'a> {

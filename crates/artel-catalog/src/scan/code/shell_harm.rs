@@ -4,7 +4,7 @@ use super::address::{Address, address_of, addresses};
 use super::shell_command::Call;
 use crate::scan::rule::Rule;
 use crate::scan::rules::{behaviour, harm};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// What is bad about a command.
 pub(super) type Harm = (&'static Rule, Severity, String);

@@ -2,7 +2,7 @@
 
 use crate::scan::category::Category;
 use crate::scan::rule::{Rule, file, javascript, python, says, shell};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 pub(in crate::scan) static EXFILTRATE_CREDENTIALS: Rule = Rule {
     id: "exfiltrate-credentials",

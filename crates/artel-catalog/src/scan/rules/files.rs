@@ -2,7 +2,7 @@
 
 use crate::scan::category::Category;
 use crate::scan::rule::{Rule, file, python, says};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 pub(in crate::scan) static PROGRAM: Rule = Rule {
     id: "compiled-program",

@@ -2,7 +2,7 @@
 
 use crate::scan::category::Category;
 use crate::scan::rule::{Rule, file, python, says, shell};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 pub(in crate::scan) static HIDDEN_TAGS: Rule = Rule {
     id: "invisible-tag-text",

@@ -2,7 +2,7 @@
 
 use crate::scan::category::Category;
 use crate::scan::rule::{Rule, file, says};
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 pub(in crate::scan) static TOOLS_TOO_WIDE: Rule = Rule {
     id: "tools-too-wide",

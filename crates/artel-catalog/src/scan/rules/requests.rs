@@ -2,8 +2,8 @@
 
 use crate::scan::category::Category;
 use crate::scan::rule::{Rule, file, says};
-use crate::scan::severity::Severity;
 use crate::scan::text::{Ground, Pattern, TextRule};
+use artel_model::catalog::Severity;
 
 const fn usual(words: &'static [&'static str], regex: &'static str) -> Pattern {
     Pattern { words, regex, severity: None }

@@ -10,7 +10,7 @@ use super::mention::is_mentioned;
 use super::normal::Plain;
 use crate::scan::rule::Rule;
 use crate::scan::rules::TEXT_RULES;
-use crate::scan::severity::Severity;
+use artel_model::catalog::Severity;
 
 /// A rule about what a text says.
 #[derive(Debug)]

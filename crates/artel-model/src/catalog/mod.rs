@@ -1,0 +1,21 @@
+//! The shared catalog: who sees which skill, hubs, keys, skills that people save, verdicts, and the audit log.
+//!
+//! Knows nothing of folders, repositories, stores or requests.
+
+mod audit;
+mod custom;
+mod hub;
+mod key;
+mod scan;
+mod view;
+mod visibility;
+
+pub use audit::{AuditAction, AuditEntry};
+pub use custom::{CustomFile, CustomSkill, SkillChange};
+pub use hub::{Hub, HubKind, HubStatus, UnknownHubKind};
+pub use key::ApiKey;
+pub use scan::{
+    FindingRecord, Gate, Override, ScanStatus, Served, Severity, UnknownGate, UnknownSeverity, VerdictRecord,
+};
+pub use view::{Listed, view};
+pub use visibility::{SourceKind, UnknownSource, Visibility, VisibilityError};
