@@ -170,6 +170,8 @@ pub enum Credential {
     ApiKey(String),
     /// A token of the identity provider.
     Oidc,
+    /// The token for reading the numbers about the server's process.
+    MetricsToken,
     /// None was needed: somebody who has the data folder in hand.
     Local,
 }
@@ -181,6 +183,7 @@ impl Credential {
             Self::AdminToken => "admin token".to_owned(),
             Self::ApiKey(id) => format!("key {id}"),
             Self::Oidc => "oidc".to_owned(),
+            Self::MetricsToken => "metrics token".to_owned(),
             Self::Local => "local".to_owned(),
         }
     }

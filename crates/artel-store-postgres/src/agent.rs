@@ -1,5 +1,6 @@
 //! Agents and their logs as tables.
 
+use artel_model::access::UserId;
 use artel_model::agent::{AgentRecord, AgentState};
 use artel_model::id::AgentId;
 use artel_model::time::Timestamp;
@@ -11,7 +12,7 @@ use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
 use crate::id::Id;
-use crate::row::{after, bigint, column, corrupt, count, document, json, rows_of, within};
+use crate::row::{after, bigint, column, corrupt, count, document, fitting, json, rows_of, within};
 use crate::statement::Statement;
 use crate::store::{PostgresStore, Sent};
 
@@ -136,7 +137,7 @@ fn create_statement(agent: &NewAgent) -> Statement {
     let parent_states: Vec<&str> = parent_states.map(AgentState::as_str).collect();
     let statement = Statement::new(
         "SELECT refused, parent_state, number \
-         FROM create_agent($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         FROM create_agent($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     );
     let statement = statement
         .with(Id(record.agent_id.0))
@@ -144,7 +145,9 @@ fn create_statement(agent: &NewAgent) -> Statement {
         .with(record.spec.name.as_deref().map(str::as_bytes))
         .with(i64::from(record.spec.max_children))
         .with(record.created_at.as_millis());
-    with_record(statement, record).with(json(event)).with(parent_states).with(bigint(*agents_max as u64))
+    let owner = record.owner().map(UserId::as_str);
+    let statement = with_record(statement, record).with(json(event)).with(parent_states);
+    statement.with(bigint(*agents_max as u64)).with(owner)
 }
 
 fn append_statement(append: &AgentAppend) -> Statement {
@@ -197,6 +200,7 @@ fn filtered(mut statement: Statement, filter: &AgentFilter) -> Statement {
     if let Some(name) = &filter.name {
         statement = statement.then(" AND name = ").place(name.as_bytes());
     }
+    statement = fitting(statement, " AND owner_user = ", filter.owner.as_ref().map(UserId::as_str));
     let names = [" AND created_at >= ", " AND created_at < "];
     within(statement, names, [filter.created_from, filter.created_before])
 }

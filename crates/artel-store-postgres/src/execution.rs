@@ -1,6 +1,8 @@
 //! Records of executions as a table.
 
+use artel_model::access::UserId;
 use artel_model::id::ExecutionId;
+use artel_model::name::SkillName;
 use artel_model::run::{ExecutionRecord, ExecutionStatus};
 use artel_model::time::Timestamp;
 use artel_store::{
@@ -11,7 +13,7 @@ use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
 use crate::id::Id;
-use crate::row::{after, bigint, column, count, document, json, rows_of, within};
+use crate::row::{after, bigint, column, count, document, fitting, json, rows_of, within};
 use crate::statement::Statement;
 use crate::store::PostgresStore;
 
@@ -72,9 +74,8 @@ fn filtered(mut statement: Statement, filter: &ExecutionFilter) -> Statement {
     if let Some(run) = filter.run {
         statement = statement.then(" AND run = ").place(Id(run.0));
     }
-    if let Some(skill) = &filter.skill {
-        statement = statement.then(" AND skill = ").place(skill.as_str());
-    }
+    statement = fitting(statement, " AND skill = ", filter.skill.as_ref().map(SkillName::as_str));
+    statement = fitting(statement, " AND owner_user = ", filter.owner.as_ref().map(UserId::as_str));
     if !filter.statuses.is_empty() {
         let statuses: Vec<&str> = filter.statuses.iter().copied().map(ExecutionStatus::as_str).collect();
         statement = statement.then(" AND status = ANY(").place(statuses).then(")");

@@ -9,23 +9,31 @@
 
 mod address;
 mod agent;
+mod audit;
+mod clock;
+mod custom;
 mod dead;
 mod era;
 mod error;
 mod execution;
 mod health;
+mod hub;
 mod id;
+mod key;
 mod mail;
+mod metrics;
 mod migrate;
 mod options;
 mod post;
 mod row;
 mod run;
+mod scan;
 mod shared_sync;
 mod statement;
 mod store;
 mod topic;
 mod wait;
 
+pub use metrics::METRICS;
 pub use options::{PostgresOptions, SchemaName, SchemaNameError};
 pub use store::PostgresStore;

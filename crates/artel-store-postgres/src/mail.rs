@@ -8,8 +8,8 @@ use artel_model::id::{AgentId, CorrelationId, MessageId};
 use artel_model::message::{DeadLetter, DeadReason, Message, TopicPattern};
 use artel_model::time::Timestamp;
 use artel_store::{
-    MESSAGE_REMEMBERED_MS, Mail, MailCounts, MailQuery, MailStore, Page, PageRequest, Post, Posted,
-    StoreError, TopicEvent,
+    MAILBOX_READ_BYTES_MAX, MESSAGE_REMEMBERED_MS, Mail, MailCounts, MailQuery, MailStore, Page, PageRequest,
+    Post, Posted, StoreError, TopicEvent,
 };
 use async_trait::async_trait;
 
@@ -157,8 +157,12 @@ impl MailStore for PostgresStore {
 
 impl PostgresStore {
     async fn look(&self, query: &MailQuery) -> Result<Vec<Placed>, StoreError> {
+        // How long a document is can be told without reading it, so what does not fit stays where it is.
         let mut statement = Statement::new(
-            "SELECT deliveries.place, messages.document, deliveries.is_read \
+            "SELECT place, document, is_read FROM (\
+             SELECT *, sum(octet_length(document)) OVER (ORDER BY priority, sent_at, place) \
+             - octet_length(document) AS bytes_before FROM (\
+             SELECT deliveries.place, deliveries.is_read, deliveries.priority, deliveries.sent_at, messages.document \
              FROM deliveries JOIN messages ON messages.id = deliveries.message \
              WHERE deliveries.recipient = $1 AND deliveries.expires_at > $2",
         )
@@ -169,7 +173,10 @@ impl PostgresStore {
         }
         statement = statement
             .then(" ORDER BY deliveries.priority, deliveries.sent_at, deliveries.place LIMIT ")
-            .place(bigint(query.limit as u64));
+            .place(bigint(query.limit as u64))
+            .then(") AS wanted) AS measured WHERE bytes_before < ")
+            .place(bigint(MAILBOX_READ_BYTES_MAX as u64))
+            .then(" ORDER BY priority, sent_at, place");
         let answer = self.read(READING, &statement).await?;
         let placed = |row| {
             let mail = Mail { message: document(READING, row, 1)?, is_read: column(READING, row, 2)? };

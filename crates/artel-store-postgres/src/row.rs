@@ -4,11 +4,12 @@ use std::error::Error;
 use std::str::FromStr;
 
 use artel_model::time::Timestamp;
-use artel_store::{Cursor, Fence, LoggedEvent, OwnerId, PageRequest, Revision, RunRow, StoreError};
+use artel_store::{Cursor, Fence, LoggedEvent, OwnerId, Page, PageRequest, Revision, RunRow, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{Decode, Postgres, Row as _, Type};
+use uuid::Uuid;
 
 use crate::error::store_error;
 use crate::id::Id;
@@ -72,8 +73,18 @@ pub(crate) fn corrupt(what: &str, why: &str) -> StoreError {
 
 /// Reads a document.
 pub(crate) fn document<T: DeserializeOwned>(what: &str, row: &PgRow, index: usize) -> Result<T, StoreError> {
-    let text: &str = column(what, row, index)?;
+    parsed_json(what, column(what, row, index)?)
+}
+
+/// Reads a document that was found in a column.
+pub(crate) fn parsed_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text)
+        .map_err(|error| StoreError::Corrupt { what: what.to_owned(), source: Box::new(error) })
+}
+
+/// Reads a text that is kept as bytes.
+pub(crate) fn text(what: &str, row: &PgRow, index: usize) -> Result<String, StoreError> {
+    String::from_utf8(column(what, row, index)?)
         .map_err(|error| StoreError::Corrupt { what: what.to_owned(), source: Box::new(error) })
 }
 
@@ -90,6 +101,50 @@ pub(crate) fn bigint(number: u64) -> i64 {
 /// Returns how many rows a page needs, one more than it shows: it tells whether the list goes on.
 pub(crate) fn rows_of(page: &PageRequest) -> i64 {
     bigint(page.limit as u64).saturating_add(1)
+}
+
+/// Keeps what has exactly this text, if one is asked for.
+pub(crate) fn fitting(statement: Statement, is: &'static str, text: Option<&str>) -> Statement {
+    match text {
+        Some(text) => statement.then(is).place(text),
+        None => statement,
+    }
+}
+
+/// Keeps what has exactly this text in a column of bytes, if one is asked for.
+pub(crate) fn fitting_bytes(statement: Statement, is: &'static str, text: Option<&str>) -> Statement {
+    match text {
+        Some(text) => statement.then(is).place(text.as_bytes()),
+        None => statement,
+    }
+}
+
+/// Keeps what comes after a page, in a list that is sorted by a time and the number under which an item was kept.
+pub(crate) fn numbered_after(
+    statement: Statement,
+    place: &'static str,
+    page: &PageRequest,
+) -> Result<Statement, StoreError> {
+    let Some(cursor) = &page.after else { return Ok(statement) };
+    let (at, number) = cursor.place()?;
+    let number = i64::try_from(number.as_u128()).unwrap_or(i64::MAX);
+    Ok(statement.then(place).then(" < (").place(at.as_millis()).then(", ").place(number).then(")"))
+}
+
+/// Makes a page of rows that begin with their time and the number under which they were kept.
+pub(crate) fn numbered_page<T>(
+    what: &str,
+    rows: &[PgRow],
+    page: &PageRequest,
+    read: impl Fn(&PgRow) -> Result<T, StoreError>,
+) -> Result<Page<T>, StoreError> {
+    let placed = |row| {
+        let at = Timestamp::from_millis(column(what, row, 0)?);
+        Ok(((at, Uuid::from_u128(count(what, row, 1)?.into())), read(row)?))
+    };
+    let placed = rows.iter().map(placed).collect::<Result<Vec<_>, StoreError>>()?;
+    let found = Page::cut(placed, page.limit, |(place, _)| *place);
+    Ok(Page { items: found.items.into_iter().map(|(_, item)| item).collect(), next: found.next })
 }
 
 /// Keeps what begins within a span.

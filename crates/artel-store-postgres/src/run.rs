@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use artel_model::access::UserId;
 use artel_model::id::RunId;
 use artel_model::run::{RunState, RunSummary, StampedEvent};
 use artel_model::time::Timestamp;
@@ -14,7 +15,9 @@ use async_trait::async_trait;
 use crate::execution::with_executions;
 use crate::health::with_health;
 use crate::id::Id;
-use crate::row::{RUN_COLUMNS, after, bigint, count, json, logged_event, parsed, rows_of, run_row, within};
+use crate::row::{
+    RUN_COLUMNS, after, bigint, count, fitting, json, logged_event, parsed, rows_of, run_row, within,
+};
 use crate::statement::Statement;
 use crate::store::{PostgresStore, Sent};
 
@@ -51,11 +54,13 @@ impl RunStore for PostgresStore {
         let statement = append_statement(&append, &events);
         let answer = self.write(what, &statement).await.map_err(AppendError::Store)?;
         if let Some(row) = answer.rows.first() {
+            self.meters.appends.increment(1);
             return count(what, row, 0).map(Revision).map_err(AppendError::Store);
         }
         if answer.sent == Sent::Twice
             && self.has_logged(&append, &events).await.map_err(AppendError::Store)?
         {
+            self.meters.appends.increment(1);
             return Ok(Revision(append.expected.0 + events.len() as u64));
         }
         match self.run(append.run).await.map_err(AppendError::Store)? {
@@ -95,6 +100,7 @@ impl RunStore for PostgresStore {
             let states: Vec<&str> = filter.states.iter().copied().map(RunState::as_str).collect();
             statement = statement.then(" AND state = ANY(").place(states).then(")");
         }
+        statement = fitting(statement, " AND owner_user = ", filter.owner.as_ref().map(UserId::as_str));
         let names = [" AND created_at >= ", " AND created_at < "];
         statement = within(statement, names, [filter.created_from, filter.created_before]);
         statement = after(statement, " AND (created_at, id)", page.after.as_ref())?;
@@ -172,6 +178,7 @@ fn create_statement(run: &NewRun) -> Statement {
         .with(i64::from(owner.is_some()))
         .with(idempotency_key.as_deref().map(str::as_bytes))
         .with(events)
+        .with(summary.owner.as_ref().map(UserId::as_str))
 }
 
 fn append_statement(append: &RunAppend, events: &[String]) -> Statement {

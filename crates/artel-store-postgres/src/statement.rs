@@ -4,6 +4,10 @@ use sqlx::postgres::{PgArguments, Postgres};
 use sqlx::query::Query;
 use sqlx::{Arguments as _, AssertSqlSafe, Encode, Type};
 
+/// Ends a statement whose change is called `changed`: counts the write, and returns a row if anything was changed.
+pub(crate) const COUNTED: &str = " UPDATE write_counts SET writes = writes + 1 \
+    WHERE slot = pg_backend_pid() % 64 AND EXISTS (SELECT FROM changed) RETURNING true";
+
 /// A statement and its arguments.
 pub(crate) struct Statement {
     /// Made of texts of this crate only: everything else is an argument.

@@ -10,8 +10,10 @@ use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions, PgRow, Postgres};
 use tokio::time::timeout;
 
 use crate::address::address;
+use crate::clock::moment;
 use crate::era::{Eras, Lost, Mark};
 use crate::error::{is_loss, store_error};
+use crate::metrics::Meters;
 use crate::migrate::migrate;
 use crate::options::PostgresOptions;
 use crate::shared_sync::SharedSync;
@@ -29,6 +31,7 @@ pub struct PostgresStore {
     answer_max: Duration,
     eras: Arc<Eras>,
     syncs: Arc<SharedSync>,
+    pub(crate) meters: Meters,
 }
 
 /// What the server answered.
@@ -67,6 +70,7 @@ impl PostgresStore {
             answer_max: Duration::from_millis(answer_ms_max),
             eras,
             syncs: Arc::default(),
+            meters: Meters::new(),
         })
     }
 
@@ -77,36 +81,69 @@ impl PostgresStore {
 
     /// Sends a statement that only reads.
     pub(crate) async fn read(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
+        let _reading = self.meters.reading();
         self.send(what, statement).await.map(|(answer, _)| answer)
     }
 
     /// Sends a statement that may write. Its answer does not wait for the server's disk.
     pub(crate) async fn write(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
-        let (answer, mark) = self.send(what, statement).await?;
-        self.eras.written(mark).map_err(|lost| lost.while_doing(what))?;
+        let since = moment();
+        let came = async {
+            let (answer, mark) = self.send(what, statement).await?;
+            self.eras.written(mark).map_err(|lost| lost.while_doing(what))?;
+            Ok(answer)
+        }
+        .await;
+        self.meters.changed(&came, since);
+        came
+    }
+
+    /// Sends a statement that may write, and waits until that is on the server's disk; for what people do, which is rare
+    /// and must stay done.
+    pub(crate) async fn write_synced(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
+        let answer = self.write(what, statement).await?;
+        self.sync_writes().await?;
         Ok(answer)
+    }
+
+    /// Sends a statement that removes something, and says whether it was there. When an answer was lost, it was.
+    pub(crate) async fn has_changed(&self, what: &str, statement: &Statement) -> Result<bool, StoreError> {
+        let answer = self.write_synced(what, statement).await?;
+        Ok(!answer.rows.is_empty() || answer.sent == Sent::Twice)
     }
 
     /// Waits until everything that was written before is on the server's disk.
     pub(crate) async fn sync_writes(&self) -> Result<(), StoreError> {
         let sync = async {
             let what = "syncing what was written";
+            let since = moment();
             let (_, mark) = self.send(what, &Statement::new("SELECT sync_writes()")).await?;
+            self.meters.sync.record(since.elapsed());
             self.eras.synced(mark).map_err(|lost| lost.while_doing(what))
         };
+        self.meters.syncs_wanted.increment(1);
         self.syncs.share(sync).await
     }
 
     /// Sends a statement, and once more when the connection turns out to be lost: a connection that was idle while the
     /// server restarted cannot be told from a good one before.
     async fn send(&self, what: &str, statement: &Statement) -> Result<(Answer, Mark), StoreError> {
+        let came = self.try_send(what, statement).await;
+        self.meters.told(&came);
+        came
+    }
+
+    async fn try_send(&self, what: &str, statement: &Statement) -> Result<(Answer, Mark), StoreError> {
         let failed = |error| store_error(what, error);
         let lost = |lost: Lost| lost.while_doing(what);
+        let waiting = self.meters.waiting();
         let connection = self.pool.acquire().await.map_err(failed)?;
+        drop(waiting);
         let mark = self.eras.begin().map_err(lost)?;
         match self.send_on(connection, statement).await {
             Ok(rows) => Ok((Answer { rows, sent: Sent::Once }, mark)),
             Err(error) if is_loss(&error) => {
+                self.meters.resent.increment(1);
                 let connection = self.living_connection().await.map_err(failed)?;
                 let mark = self.eras.begin().map_err(lost)?;
                 let rows = self.send_on(connection, statement).await.map_err(failed)?;

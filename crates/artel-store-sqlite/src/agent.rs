@@ -1,5 +1,6 @@
 //! Agents and their logs as tables.
 
+use artel_model::access::UserId;
 use artel_model::agent::{AgentRecord, AgentState, StampedAgentEvent};
 use artel_model::id::AgentId;
 use artel_model::time::Timestamp;
@@ -77,7 +78,8 @@ impl AgentStore for SqliteStore {
             conditions.any_of("state", filter.states.iter().copied().map(AgentState::as_str));
             let parent = filter.parent.map(|parent| Value::Blob(parent.0.into_bytes().to_vec()));
             conditions.one("parent = ?", parent);
-            conditions.one("name = ?", filter.name.clone().map(Value::Text));
+            conditions.text("name = ?", filter.name.as_deref());
+            conditions.text("owner_user = ?", filter.owner.as_ref().map(UserId::as_str));
             conditions.within("created_at", filter.created_from, filter.created_before);
             let query = Query { columns: AGENT_COLUMNS, table: "agents", time: "created_at" };
             let rows = query.rows(connection, conditions, after, limit, agent_row)?;
@@ -161,6 +163,7 @@ struct RecordColumns {
     id: [u8; 16],
     parent: Option<[u8; 16]>,
     name: Option<String>,
+    owner_user: Option<String>,
     max_children: u32,
     created_at: i64,
     state: AgentState,
@@ -174,6 +177,7 @@ impl RecordColumns {
             id: record.agent_id.0.into_bytes(),
             parent: record.spec.parent.map(|parent| parent.0.into_bytes()),
             name: record.spec.name.clone(),
+            owner_user: record.owner().map(UserId::to_string),
             max_children: record.spec.max_children,
             created_at: record.created_at.as_millis(),
             state: record.state(),
@@ -235,13 +239,14 @@ impl Change for Create {
         let record = &self.record;
         let mut insert = connection.prepare_cached(
             "INSERT INTO agents (id, parent, name, max_children, created_at, state, is_live, has_mailbox, last_active, \
-             revision) VALUES (:id, :parent, :name, :max_children, :created_at, :state, :is_live, :has_mailbox, \
-             :last_active, 1)",
+             revision, owner_user) VALUES (:id, :parent, :name, :max_children, :created_at, :state, :is_live, \
+             :has_mailbox, :last_active, 1, :owner_user)",
         )?;
         insert.execute(named_params! {
             ":id": record.id, ":parent": record.parent, ":name": record.name, ":max_children": record.max_children,
             ":created_at": record.created_at, ":state": record.state.as_str(), ":is_live": record.state.is_live(),
             ":has_mailbox": record.state.has_mailbox(), ":last_active": record.last_active,
+            ":owner_user": record.owner_user,
         })?;
         let mut insert =
             connection.prepare_cached("INSERT INTO agent_records (agent, record) VALUES (?1, ?2)")?;

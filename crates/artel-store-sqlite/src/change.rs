@@ -66,15 +66,15 @@ impl Change for Create {
         }
         let mut insert = connection.prepare_cached(
             "INSERT INTO runs (id, kind, plan_id, agent_id, state, steps, created_at, completed_at, owner, fence, \
-             idempotency_key) VALUES (:id, :kind, :plan_id, :agent_id, :state, :steps, :created_at, :completed_at, \
-             :owner, :fence, :key)",
+             idempotency_key, owner_user) VALUES (:id, :kind, :plan_id, :agent_id, :state, :steps, :created_at, \
+             :completed_at, :owner, :fence, :key, :owner_user)",
         )?;
         let summary = &self.summary;
         insert.execute(named_params! {
             ":id": summary.id, ":kind": summary.kind, ":plan_id": summary.plan_id, ":agent_id": summary.agent_id,
             ":state": summary.state, ":steps": summary.steps, ":created_at": summary.created_at,
             ":completed_at": summary.completed_at, ":owner": self.owner, ":fence": i64::from(self.owner.is_some()),
-            ":key": self.key,
+            ":key": self.key, ":owner_user": summary.owner_user,
         })?;
         insert_events(connection, connection.last_insert_rowid(), 0, &self.events)?;
         Ok(Created::New)
@@ -203,13 +203,13 @@ fn update_summary(connection: &Connection, run: i64, summary: &SummaryColumns) -
 /// Writes a record. An execution keeps its run, agent, skill and beginning, so what follows its first write leaves their
 /// indexes alone; one that does not is written anew.
 fn upsert_execution(connection: &Connection, run: i64, record: &ExecutionColumns) -> rusqlite::Result<()> {
-    let upsert = "INSERT INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET status = excluded.status, \
+    let upsert = "INSERT INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record, \
+         owner_user) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT owner_user FROM runs WHERE key = ?2)) ON CONFLICT (id) DO UPDATE SET status = excluded.status, \
          duration_ms = excluded.duration_ms, retry_count = excluded.retry_count, record = excluded.record \
          WHERE run = excluded.run AND agent_id IS excluded.agent_id AND skill = excluded.skill \
          AND started_at = excluded.started_at";
-    let replace = "REPLACE INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let replace = "REPLACE INTO executions (id, run, agent_id, skill, status, started_at, duration_ms, retry_count, record, \
+         owner_user) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT owner_user FROM runs WHERE key = ?2))";
     if write_execution(connection, upsert, run, record)? == 0 {
         write_execution(connection, replace, run, record)?;
     }

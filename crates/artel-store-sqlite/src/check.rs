@@ -4,9 +4,9 @@ use artel_model::run::RunState;
 use artel_store::StoreError;
 use rusqlite::{Connection, Row};
 
-use crate::migrate;
 use crate::row::{self, RUN_COLUMNS, natural};
 use crate::store::SqliteStore;
+use crate::{check_catalog, migrate};
 
 /// How many problems of a kind are told; a damaged file may have millions.
 const PROBLEMS_MAX: usize = 100;
@@ -60,6 +60,7 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
     problems.extend(half_ended(&transaction)?);
     problems.extend(miscounted(&transaction)?);
     problems.extend(unreadable(&transaction)?);
+    problems.extend(check_catalog::problems(&transaction)?);
     Ok(CheckReport { version, runs, events, executions, problems })
 }
 
@@ -136,7 +137,7 @@ fn unreadable(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Tells the rows that cannot be read; their last column is their name.
-fn unreadable_rows(
+pub(crate) fn unreadable_rows(
     connection: &Connection,
     sql: &str,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<()>,

@@ -4,16 +4,21 @@
 //! Knows SQL and files; decides nothing about runs.
 
 mod agent;
+mod audit;
 mod backup;
 mod change;
 mod check;
+mod check_catalog;
 mod checkpoint;
 mod clock;
 mod connection;
+mod custom;
 mod dead;
 mod effort;
 mod failure;
+mod hub;
 mod job;
+mod key;
 mod listing;
 mod mail;
 mod metrics;
@@ -24,6 +29,7 @@ mod post;
 mod queue;
 mod reader;
 mod row;
+mod scan;
 mod stats;
 mod store;
 mod sync;

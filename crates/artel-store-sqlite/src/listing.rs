@@ -1,8 +1,10 @@
 //! Lists as SQL: conditions and their values, put together from a filter.
 
+use artel_model::access::UserId;
+use artel_model::name::SkillName;
 use artel_model::run::{ExecutionRecord, ExecutionStatus, RunState};
 use artel_model::time::Timestamp;
-use artel_store::{ExecutionFilter, Page, RunFilter, RunRow};
+use artel_store::{Cursor, ExecutionFilter, Page, PageRequest, RunFilter, RunRow, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use uuid::Uuid;
@@ -21,6 +23,7 @@ pub(crate) fn runs(
 ) -> rusqlite::Result<Page<RunRow>> {
     let mut conditions = Conditions::default();
     conditions.any_of("state", filter.states.iter().copied().map(RunState::as_str));
+    conditions.text("owner_user = ?", filter.owner.as_ref().map(UserId::as_str));
     conditions.within("created_at", filter.created_from, filter.created_before);
     let query = Query { columns: RUN_COLUMNS, table: "runs", time: "created_at" };
     let rows = query.rows(connection, conditions, after, limit, row::run_row)?;
@@ -38,7 +41,8 @@ pub(crate) fn executions(
     let id = |id: Uuid| Value::Blob(id.into_bytes().to_vec());
     conditions.one("agent_id = ?", filter.agent.map(|agent| id(agent.0)));
     conditions.one("run = (SELECT key FROM runs WHERE id = ?)", filter.run.map(|run| id(run.0)));
-    conditions.one("skill = ?", filter.skill.as_ref().map(|skill| Value::Text(skill.to_string())));
+    conditions.text("skill = ?", filter.skill.as_ref().map(SkillName::as_str));
+    conditions.text("owner_user = ?", filter.owner.as_ref().map(UserId::as_str));
     conditions.any_of("status", filter.statuses.iter().copied().map(ExecutionStatus::as_str));
     conditions.within("started_at", filter.started_from, filter.started_before);
     let query = Query { columns: "record", table: "executions", time: "started_at" };
@@ -78,6 +82,52 @@ impl Query {
     }
 }
 
+/// A list whose items are numbered in the order in which they were kept, by the column `place`.
+pub(crate) struct Numbered {
+    pub(crate) columns: &'static str,
+    pub(crate) table: &'static str,
+    pub(crate) time: &'static str,
+}
+
+/// Reads the time and number that a page of numbered items begins behind.
+pub(crate) fn numbered_place(page: &PageRequest) -> Result<Option<(i64, i64)>, StoreError> {
+    let place = page.after.as_ref().map(Cursor::place).transpose()?;
+    Ok(place.map(|(at, number)| (at.as_millis(), i64::try_from(number.as_u128()).unwrap_or(i64::MAX))))
+}
+
+impl Numbered {
+    /// Returns the page of items that fit, behind `after`: the latest first, and of those at the same time the last kept.
+    pub(crate) fn page<T>(
+        &self,
+        connection: &Connection,
+        mut conditions: Conditions,
+        after: Option<(i64, i64)>,
+        limit: usize,
+        read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Page<T>> {
+        let Self { columns, table, time } = self;
+        if let Some((at, place)) = after {
+            conditions.clauses.push(format!("({time}, place) < (?, ?)"));
+            conditions.values.extend([Value::Integer(at), Value::Integer(place)]);
+        }
+        let filter = conditions.sql();
+        let sql = format!(
+            "SELECT {columns}, {time} AS placed_at, place AS placed FROM {table} {filter} \
+             ORDER BY {time} DESC, place DESC LIMIT ?"
+        );
+        conditions.values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1)));
+        let mut statement = connection.prepare_cached(&sql)?;
+        let item = |row: &rusqlite::Row<'_>| {
+            let at = Timestamp::from_millis(row.get("placed_at")?);
+            let place: i64 = row.get("placed")?;
+            Ok((at, Uuid::from_u128(place.unsigned_abs().into()), read(row)?))
+        };
+        let rows = statement.query_map(params_from_iter(conditions.values), item)?;
+        let found = Page::cut(rows.collect::<rusqlite::Result<_>>()?, limit, |(at, place, _)| (*at, *place));
+        Ok(Page { items: found.items.into_iter().map(|(_, _, item)| item).collect(), next: found.next })
+    }
+}
+
 /// Conditions that all must hold, and the values of their question marks in the same order.
 #[derive(Default)]
 pub(crate) struct Conditions {
@@ -91,6 +141,10 @@ impl Conditions {
             self.clauses.push(clause.to_owned());
             self.values.push(value);
         }
+    }
+
+    pub(crate) fn text(&mut self, clause: &str, text: Option<&str>) {
+        self.one(clause, text.map(|text| Value::Text(text.to_owned())));
     }
 
     pub(crate) fn any_of(&mut self, column: &str, words: impl ExactSizeIterator<Item = &'static str>) {

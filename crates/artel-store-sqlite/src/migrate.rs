@@ -16,6 +16,8 @@ pub struct Migration {
 pub const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../migrations/0001_runs.sql") },
     Migration { sql: include_str!("../migrations/0002_agents.sql") },
+    Migration { sql: include_str!("../migrations/0003_owners.sql") },
+    Migration { sql: include_str!("../migrations/0004_catalog.sql") },
 ];
 
 /// `artl`, in the header of our files.

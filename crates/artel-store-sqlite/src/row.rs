@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use artel_model::access::{IdentityError, UserId};
 use artel_model::health::Health;
 use artel_model::id::{AgentId, PlanId, RunId};
 use artel_model::run::{ExecutionRecord, ExecutionStatus, RunState, RunSummary, StampedEvent};
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 /// The columns that [`run_row`] reads.
 pub(crate) const RUN_COLUMNS: &str = "id, kind, plan_id, agent_id, state, steps, created_at, completed_at, owner, fence, \
-     (SELECT coalesce(max(revision), 0) FROM events WHERE run = runs.key)";
+     (SELECT coalesce(max(revision), 0) FROM events WHERE run = runs.key), owner_user";
 
 /// Reads what is kept about a run.
 pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
@@ -25,6 +26,7 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         kind: parsed(row, 1)?,
         plan_id: PlanId(uuid(row, 2)?),
         agent_id: row.get::<_, Option<[u8; 16]>>(3)?.map(|bytes| AgentId(Uuid::from_bytes(bytes))),
+        owner: row.get::<_, Option<String>>(11)?.map(|user| user_of(11, user)).transpose()?,
         state: run_state(&state).ok_or_else(|| unreadable(4, format!("`{state}` is not a state")))?,
         steps: usize::try_from(row.get::<_, i64>(5)?).map_err(|error| unreadable(5, error))?,
         created_at: Timestamp::from_millis(row.get(6)?),
@@ -36,6 +38,11 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         fence: Fence(natural(row, 9)?),
         revision: Revision(natural(row, 10)?),
     })
+}
+
+/// Reads the name of a user that was found in a column.
+pub(crate) fn user_of(column: usize, name: String) -> rusqlite::Result<UserId> {
+    name.try_into().map_err(|error: IdentityError| unreadable(column, error))
 }
 
 fn run_state(text: &str) -> Option<RunState> {
@@ -71,6 +78,7 @@ pub(crate) struct SummaryColumns {
     pub(crate) kind: String,
     pub(crate) plan_id: [u8; 16],
     pub(crate) agent_id: Option<[u8; 16]>,
+    pub(crate) owner_user: Option<String>,
     pub(crate) state: &'static str,
     pub(crate) steps: i64,
     pub(crate) created_at: i64,
@@ -84,6 +92,7 @@ impl SummaryColumns {
             kind: json(&summary.kind),
             plan_id: summary.plan_id.0.into_bytes(),
             agent_id: summary.agent_id.map(|agent| agent.0.into_bytes()),
+            owner_user: summary.owner.as_ref().map(UserId::to_string),
             state: summary.state.as_str(),
             steps: i64::try_from(summary.steps).unwrap_or(i64::MAX),
             created_at: summary.created_at.as_millis(),

@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use metrics::Counter;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::change::{Append, ClaimRefused, Create, Prune, Refused, ResetHealth};
+use crate::change::{Append, Change, ClaimRefused, Create, Prune, Refused, ResetHealth};
 use crate::checkpoint::CheckpointHandle;
 use crate::connection::{create_file, open_reader, open_writer};
 use crate::failure::store_error;
@@ -69,6 +69,15 @@ impl SqliteStore {
             appends: appends(),
             path: path.to_owned(),
         })
+    }
+}
+
+impl SqliteStore {
+    /// Makes a change and waits until it survives a power cut; for what people do, which is rare and must stay done.
+    pub(crate) async fn write_synced<C: Change>(&self, change: C) -> Result<C::Answer, StoreError> {
+        let answer = self.writer.write(change).await?;
+        self.syncer.sync().await?;
+        Ok(answer)
     }
 }
 

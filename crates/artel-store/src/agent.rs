@@ -1,5 +1,6 @@
 //! Agents: their logs, and what lists show.
 
+use artel_model::access::UserId;
 use artel_model::agent::{AgentRecord, AgentState, StampedAgentEvent};
 use artel_model::id::AgentId;
 use artel_model::time::Timestamp;
@@ -105,6 +106,8 @@ pub struct AgentFilter {
     pub created_from: Option<Timestamp>,
     /// Spawned before this time.
     pub created_before: Option<Timestamp>,
+    /// Somebody's.
+    pub owner: Option<UserId>,
 }
 
 /// Says whether an agent in that state may get children.
@@ -129,7 +132,8 @@ pub trait AgentStore: Send + Sync {
     /// Adds events if the log still ends at the expected revision, and returns where it ends then. When this returns, they
     /// survive the death of the process; see [`RunStore::sync`](crate::RunStore::sync). When the agent is terminated by
     /// this, what lies unread in its mailbox becomes dead letters in the same write: known since it was last active, and
-    /// expired if their time was up by then. Its parent, name and time of spawning stay what they were.
+    /// expired if their time was up by then. Its parent, name, owner and time of spawning stay what they
+    /// were.
     async fn append_agent(&self, append: AgentAppend) -> Result<Revision, AgentAppendError>;
 
     /// Adds events that change nothing, which are all [`AgentEvent::Said`](artel_model::agent::AgentEvent::Said), wherever

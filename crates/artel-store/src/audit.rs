@@ -26,10 +26,10 @@ pub struct AuditFilter {
 /// The audit log: it only grows.
 #[async_trait]
 pub trait AuditStore: Send + Sync {
-    /// Adds an entry, on the disk before it returns.
+    /// Adds an entry, on the disk before it returns. One whose id is there already is the same.
     async fn add_audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;
 
-    /// Returns entries, the last first.
+    /// Returns entries: the last first, and of those at the same time the last added.
     async fn audit(&self, filter: &AuditFilter, page: &PageRequest) -> Result<Page<AuditEntry>, StoreError>;
 }
 

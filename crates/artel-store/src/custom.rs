@@ -12,7 +12,7 @@ use crate::page::{Page, PageRequest};
 /// Why a skill was not saved; nothing was written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SaveRefused {
-    /// There is one with that id.
+    /// There is one with that id, or there was: an id is never used again.
     Exists,
     /// There is none with that id.
     Unknown,
@@ -25,17 +25,17 @@ pub enum SaveRefused {
     TooMany,
 }
 
-/// Skills that people saved.
+/// Skills that people saved. What was saved survives a power cut when the answer comes.
 #[async_trait]
 pub trait CustomSkillStore: Send + Sync {
-    /// Keeps a skill in its first revision, unless there are `skills_max`.
+    /// Keeps a skill as revision 1, unless there are `skills_max`; those that were deleted do not count.
     async fn create_skill(
         &self,
         skill: &CustomSkill,
         skills_max: u64,
     ) -> Result<Result<(), SaveRefused>, StoreError>;
 
-    /// Keeps the next revision of a skill, whose number follows `expected`.
+    /// Keeps a skill as the revision that follows `expected`, whatever it says of its revision itself.
     async fn update_skill(
         &self,
         expected: u64,

@@ -1,5 +1,6 @@
 //! Records of skills that were run.
 
+use artel_model::access::UserId;
 use artel_model::id::{AgentId, ExecutionId, RunId};
 use artel_model::name::SkillName;
 use artel_model::run::{ExecutionRecord, ExecutionStatus};
@@ -24,6 +25,8 @@ pub struct ExecutionFilter {
     pub started_from: Option<Timestamp>,
     /// Begun before this time.
     pub started_before: Option<Timestamp>,
+    /// Part of somebody's run.
+    pub owner: Option<UserId>,
 }
 
 /// By what executions are counted.

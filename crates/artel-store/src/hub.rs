@@ -9,7 +9,7 @@ use crate::error::StoreError;
 /// Why a hub was not kept; nothing was written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HubRefused {
-    /// There is one with the same kind and location.
+    /// There is one with the same kind and location, or with the same id.
     SameLocation(HubId),
     /// There is none with that id.
     Unknown,
@@ -17,10 +17,11 @@ pub enum HubRefused {
     TooMany,
 }
 
-/// Hubs.
+/// Hubs. What somebody said of one survives a power cut when the answer comes; what came of fetching it is found again.
 #[async_trait]
 pub trait HubStore: Send + Sync {
-    /// Keeps a hub behind all others, unless there are `hubs_max`; its position is the store's to say, and returned.
+    /// Keeps a hub behind all others, unless there are `hubs_max`; its position is the store's to say, and
+    /// returned. It is greater than all before it, also than those of hubs that are gone.
     async fn create_hub(&self, hub: &Hub, hubs_max: u64) -> Result<Result<u64, HubRefused>, StoreError>;
 
     /// Changes what somebody said of a hub; neither its position nor its status.

@@ -8,22 +8,23 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::page::{Page, PageRequest};
 
-/// Keys.
+/// Keys. All but the time of their last use survives a power cut when the answer comes.
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// Keeps a key; says whether its id was free and there are fewer than `keys_max` of its owner's.
+    /// Keeps a key; says whether its id was free and its owner has fewer than `keys_max` that are good at the time it is
+    /// made. Those that were revoked or expired do not count, so that keys can be changed for ever.
     async fn create_key(&self, key: &ApiKey, keys_max: u64) -> Result<bool, StoreError>;
 
     /// Returns a key by its public part, also when it is not good any more.
     async fn key(&self, key_id: &str) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Returns the keys of one owner, or of all, the last made first.
+    /// Returns the keys of one owner, or of all: the last made first, and of those made at the same time the last kept.
     async fn keys(&self, owner: Option<&UserId>, page: &PageRequest) -> Result<Page<ApiKey>, StoreError>;
 
     /// Revokes a key; says whether there is one. One that was revoked stays so since then.
     async fn revoke_key(&self, key_id: &str, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Remembers that a key was used.
+    /// Remembers that a key was used; an earlier use is no news.
     async fn touch_key(&self, key_id: &str, at: Timestamp) -> Result<(), StoreError>;
 
     /// Returns the hash of the administrator's token.

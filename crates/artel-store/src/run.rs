@@ -1,5 +1,6 @@
 //! Runs: their logs, who drives them, and what lists show.
 
+use artel_model::access::UserId;
 use artel_model::health::RunOutcome;
 use artel_model::id::RunId;
 use artel_model::name::SkillName;
@@ -55,7 +56,7 @@ pub struct RunAppend {
     pub fence: Option<Fence>,
     /// The events.
     pub events: Vec<StampedEvent>,
-    /// What lists show from then on; nothing when it stays as it is.
+    /// What lists show from then on; nothing when it stays as it is. Whose it is stays in any case.
     pub summary: Option<RunSummary>,
     /// Records that are new or changed, whole.
     pub executions: Vec<ExecutionRecord>,
@@ -125,6 +126,8 @@ pub struct RunFilter {
     pub created_from: Option<Timestamp>,
     /// Asked for before this time.
     pub created_before: Option<Timestamp>,
+    /// Somebody's.
+    pub owner: Option<UserId>,
 }
 
 /// A run that is to be driven by somebody else.

@@ -21,7 +21,8 @@ pub struct FindingFilter {
     pub content_revision: Option<String>,
 }
 
-/// Verdicts, findings and overrides.
+/// Verdicts, findings and overrides. Overrides survive a power cut when the answer comes; what scanners say can be asked
+/// again.
 #[async_trait]
 pub trait ScanStore: Send + Sync {
     /// Keeps what an engine said, instead of what it said before of the same files.
@@ -33,7 +34,7 @@ pub trait ScanStore: Send + Sync {
     /// Returns every verdict without its findings, by hash and engine.
     async fn all_verdicts(&self) -> Result<Vec<VerdictRecord>, StoreError>;
 
-    /// Returns findings, the last first.
+    /// Returns findings: the last first, and of those made at the same time the greatest id first.
     async fn findings(
         &self,
         filter: &FindingFilter,

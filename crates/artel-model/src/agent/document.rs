@@ -266,6 +266,7 @@ mod tests {
             role: None,
             workspace_id: None,
             parent: None,
+            viewer: None,
             depth: 0,
             max_children: 5,
             driver,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::spec::AgentSpec;
+use crate::access::{UserId, Viewer};
 use crate::id::{AgentId, RunId};
 use crate::limit::{AGENT_ERROR_CHARS_MAX, AGENT_RESULTS_BYTES_MAX, AGENT_RESULTS_MAX};
 use crate::name::SkillName;
@@ -268,6 +269,16 @@ impl AgentRecord {
     /// Says where it stands, in one word.
     pub fn state(&self) -> AgentState {
         self.standing.state()
+    }
+
+    /// Returns whose eyes its skills are seen with.
+    pub fn viewer(&self) -> Option<&Viewer> {
+        self.spec.viewer.as_ref()
+    }
+
+    /// Returns whose it is; nothing for somebody who has the data folder in hand.
+    pub fn owner(&self) -> Option<&UserId> {
+        self.viewer().map(|viewer| &viewer.user)
     }
 
     /// Returns the last error, while it counts.

@@ -10,6 +10,7 @@ use super::record::{AgentRecord, AgentState};
 use super::role::{Role, RoleName};
 use super::spawn_read::SpawnRequest;
 use super::spec::{AgentSpec, CommandLine, Driver, DriverKind, SkillContract};
+use crate::access::Viewer;
 use crate::limit::{AGENT_CHILDREN_MAX, AGENT_DEPTH_MAX};
 use crate::name::SkillName;
 use crate::policy::{ComposeMode, compose};
@@ -24,6 +25,8 @@ pub struct SpawnContext<'a> {
     pub role: &'a dyn Fn(&RoleName) -> Option<Role>,
     /// The parent, when one is named.
     pub parent: Parent<'a>,
+    /// Whose eyes skills are seen with, unless there is a parent: a child sees what its parent does.
+    pub viewer: Option<&'a Viewer>,
     /// What agents may do that are given nothing and have no parent.
     pub default: &'a Layer,
     /// How many agents there may be.
@@ -198,6 +201,7 @@ pub fn prepare(
         role: request.role.clone(),
         workspace_id: request.workspace_id.clone(),
         parent: parent.map(|parent| parent.agent_id),
+        viewer: parent.map_or(context.viewer, AgentRecord::viewer).cloned(),
         depth: parent.map_or(0, |parent| parent.spec.depth + 1),
         max_children: request.max_children.unwrap_or(context.limits.children).min(context.limits.children),
         driver,

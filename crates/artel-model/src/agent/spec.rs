@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::policy::Policy;
 use super::role::RoleName;
+use crate::access::Viewer;
 use crate::id::AgentId;
 use crate::name::SkillName;
 
@@ -34,6 +35,9 @@ pub struct AgentSpec {
     /// Who spawned it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
+    /// Whose eyes its skills are seen with; nothing for somebody who has the data folder in hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewer: Option<Viewer>,
     /// How many agents are above it.
     #[serde(default)]
     pub depth: u32,

@@ -1,9 +1,11 @@
 //! What can happen to a run. A run's log is a list of these; replaying it gives the run's state again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::report::AttemptReport;
+use crate::access::Viewer;
 use crate::agent::Policy;
 use crate::id::{AgentId, ExecutionId};
 use crate::name::SkillName;
@@ -138,10 +140,13 @@ pub struct Submission {
     /// What that agent may call; every step passes it. Nothing when nobody restricts the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
+    /// Whose eyes its skills are seen with; nothing for somebody who has the data folder in hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewer: Option<Viewer>,
 }
 
 /// What kind of thing is run.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SubmissionKind {
     /// A plan.
@@ -149,6 +154,7 @@ pub enum SubmissionKind {
     /// One skill, perhaps with those it depends on.
     Skill {
         /// The skill.
+        #[schemars(with = "String")]
         skill: SkillName,
     },
 }

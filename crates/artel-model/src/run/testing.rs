@@ -99,6 +99,7 @@ pub(super) fn submission(plan: Plan, slots: usize) -> Submission {
         slots,
         agent: None,
         policy: None,
+        viewer: None,
     }
 }
 

@@ -138,6 +138,7 @@ impl Run {
             kind: self.submission.kind.clone(),
             plan_id: self.plan().id(),
             agent_id: self.submission.agent,
+            owner: self.submission.viewer.as_ref().map(|viewer| viewer.user.clone()),
             state: self.state(),
             steps: self.steps.len(),
             created_at: self.created_at,

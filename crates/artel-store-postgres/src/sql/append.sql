@@ -10,7 +10,7 @@ WITH moved AS (
         completed_at = CASE WHEN $8::text IS NULL THEN completed_at ELSE $7 END,
         summary = COALESCE($8, summary)
     WHERE id = $1 AND revision = $2 AND ($3::bigint IS NULL OR fence = $3)
-    RETURNING revision
+    RETURNING revision, owner_user
 ),
 logged AS (
     INSERT INTO run_events (run, revision, event)
@@ -18,8 +18,8 @@ logged AS (
     FROM moved CROSS JOIN UNNEST($4::text[]) WITH ORDINALITY AS entry (event, place)
 ),
 recorded AS (
-    INSERT INTO executions (id, run, agent, skill, status, started_at, duration_ms, retries, record)
-    SELECT entry.*
+    INSERT INTO executions (id, run, agent, skill, status, started_at, duration_ms, retries, record, owner_user)
+    SELECT entry.*, moved.owner_user
     FROM moved
     CROSS JOIN UNNEST(
         $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[],
@@ -33,7 +33,8 @@ recorded AS (
         started_at = excluded.started_at,
         duration_ms = excluded.duration_ms,
         retries = excluded.retries,
-        record = excluded.record
+        record = excluded.record,
+        owner_user = excluded.owner_user
 ),
 -- What each health of a skill becomes is given as a table, because only the model knows. A skill whose health stays as
 -- it is, as that of one which always works, is not written and so not locked: its runs do not wait for each other.

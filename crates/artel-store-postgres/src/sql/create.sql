@@ -1,7 +1,7 @@
 -- Keeps a run and its first events; no row comes back when its id or key is there already.
 WITH kept AS (
-    INSERT INTO runs (id, state, created_at, completed_at, summary, revision, owner, fence, idempotency_key)
-    VALUES ($1, $2, $3, $4, $5, cardinality($9::text[]), $6, $7, $8)
+    INSERT INTO runs (id, state, created_at, completed_at, summary, revision, owner, fence, idempotency_key, owner_user)
+    VALUES ($1, $2, $3, $4, $5, cardinality($9::text[]), $6, $7, $8, $10)
     ON CONFLICT DO NOTHING
     RETURNING id
 ),

@@ -1,12 +1,15 @@
 //! A write whose answer is lost with the connection is done once, and told as done.
 
+use artel_model::catalog::{AuditAction, AuditEntry, CustomSkill, Hub};
 use artel_model::message::Message;
 use artel_store::contract::{
-    agent_id, agent_record, correlation, message_id, new_agent, new_run, note, peek, post, run_id, said, to,
+    agent_id, agent_record, audit_entry, correlation, custom_id, custom_skill, message_id, new_agent,
+    new_hub, new_run, note, peek, post, run_id, said, to,
 };
 use artel_store::{
-    AgentAppend, AgentAppendError, AgentStore as _, AppendError, Claim, Created, Fence, MailStore as _,
-    NewRun, OwnerId, Posted, Revision, RunAppend, RunStore as _,
+    AgentAppend, AgentAppendError, AgentStore as _, AppendError, AuditFilter, AuditStore as _, Claim,
+    Created, CustomSkillStore as _, Fence, HubStore as _, MailStore as _, NewRun, OwnerId, PageRequest,
+    Posted, Revision, RunAppend, RunStore as _, SaveRefused,
 };
 use artel_store_postgres::{PostgresOptions, PostgresStore};
 
@@ -136,5 +139,49 @@ async fn a_message_whose_answer_was_lost_is_posted_once() {
         assert_eq!(breaking.post(post(message)).await.unwrap(), Posted::Duplicate, "{at:?}");
         let mail = whole.mailbox(peek(1, 1000)).await.unwrap();
         assert_eq!(mail.iter().map(|mail| mail.message.id).collect::<Vec<_>>(), [message_id(1)], "{at:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_skill_whose_answers_were_lost_is_saved_once() {
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let marked = CustomSkill { content: MARK.to_owned(), ..custom_skill(1, 10) };
+        assert_eq!(breaking.create_skill(&marked, 9).await.unwrap(), Ok(()), "{at:?}");
+        assert_eq!(whole.custom_skill(custom_id(1)).await.unwrap(), Some(marked.clone()), "{at:?}");
+        let exists = breaking.create_skill(&marked, 9).await.unwrap();
+        assert_eq!(exists, Err(SaveRefused::Exists), "{at:?}");
+    }
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let first = custom_skill(1, 10);
+        whole.create_skill(&first, 9).await.unwrap().unwrap();
+        let marked = CustomSkill { content: MARK.to_owned(), revision: 2, ..first };
+        assert_eq!(breaking.update_skill(1, &marked).await.unwrap(), Ok(()), "{at:?}");
+        let late = breaking.update_skill(1, &marked).await.unwrap();
+        assert_eq!(late, Err(SaveRefused::Conflict { actual: 2 }), "{at:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_hub_and_an_entry_whose_answers_were_lost_are_kept_once() {
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let hub = Hub { reference: Some(MARK.to_owned()), ..new_hub(1) };
+        let position = breaking.create_hub(&hub, 9).await.unwrap().unwrap();
+        assert_eq!(whole.hubs().await.unwrap(), [Hub { position, ..hub }], "{at:?}");
+    }
+    for at in [Break::Before, Break::After] {
+        let server = OwnServer::start();
+        let (breaking, whole) = stores(&server, at).await;
+        let entry = audit_entry(1, 10, "ann", AuditAction::HubCreated);
+        let entry = AuditEntry { summary: MARK.to_owned(), ..entry };
+        breaking.add_audit(&entry).await.unwrap();
+        let page = PageRequest { after: None, limit: 9 };
+        let log = whole.audit(&AuditFilter::default(), &page).await.unwrap();
+        assert_eq!(log.items, [entry], "{at:?}");
     }
 }

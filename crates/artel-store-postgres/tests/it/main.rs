@@ -4,6 +4,7 @@ mod contract;
 mod durability;
 mod errors;
 mod lost_answers;
+mod metrics;
 mod migrations;
 mod own_server;
 mod proxy;

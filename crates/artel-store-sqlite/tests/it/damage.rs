@@ -4,17 +4,27 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 
 use artel_model::time::Timestamp;
-use artel_store::contract::{new_run, note, run_id, summary};
-use artel_store::{AppendError, NewRun, Revision, RunAppend, RunStore, StoreError};
+use artel_store::contract::{api_key, custom_skill, new_hub, new_run, note, run_id, summary};
+use artel_store::{
+    AppendError, CustomSkillStore, HubStore, KeyStore, NewRun, Revision, RunAppend, RunStore, StoreError,
+};
 use artel_store_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
 use crate::support::{Folder, append, create, sound_length};
 
+/// Returns options that leave room for a few pages beside those of an empty store, which is made for it.
+fn little_space(folder: &Folder) -> SqliteOptions {
+    drop(folder.open());
+    let connection = Connection::open(folder.database()).unwrap();
+    let empty: u32 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    SqliteOptions { pages_max: Some(empty + 16), ..SqliteOptions::default() }
+}
+
 #[tokio::test]
 async fn a_full_disk_writes_nothing_and_works_again_when_there_is_space() {
     let folder = Folder::new();
-    let options = SqliteOptions { pages_max: Some(68), ..SqliteOptions::default() };
+    let options = little_space(&folder);
     let store = SqliteStore::open(&folder.database(), options).unwrap();
     let ended = artel_model::run::RunSummary {
         state: artel_model::run::RunState::Succeeded,
@@ -43,7 +53,7 @@ async fn a_full_disk_writes_nothing_and_works_again_when_there_is_space() {
 #[tokio::test]
 async fn one_write_that_fails_does_not_fail_its_batch() {
     let folder = Folder::new();
-    let options = SqliteOptions { pages_max: Some(68), ..SqliteOptions::default() };
+    let options = little_space(&folder);
     let store = SqliteStore::open(&folder.database(), options).unwrap();
     create(&store).await;
     store.create(new_run(run_id(2), 10)).await.unwrap();
@@ -150,4 +160,27 @@ async fn the_check_finds_what_does_not_fit_together() {
     assert_eq!(ended, format!("run {run} is failed, which does not fit with when it ended"));
     let strange = check_after("UPDATE runs SET state = 'bored'").await;
     assert!(strange.starts_with(&format!("the run {run} cannot be read: ")), "{strange}");
+}
+
+#[tokio::test]
+async fn the_check_finds_what_is_wrong_with_the_catalog() {
+    let check_after = async |sql: &str| {
+        let folder = Folder::new();
+        let store = folder.open();
+        store.create_skill(&custom_skill(1, 10), 9).await.unwrap().unwrap();
+        store.create_hub(&new_hub(1), 9).await.unwrap().unwrap();
+        store.create_key(&api_key("one", "ann", 10), 9).await.unwrap();
+        assert_eq!(store.check().await.unwrap().problems, [""; 0]);
+        Connection::open(folder.database()).unwrap().execute_batch(sql).unwrap();
+        store.check().await.unwrap().problems.join("\n")
+    };
+    let content = check_after("UPDATE blobs SET content = x'00'").await;
+    assert!(content.starts_with("the content in row 1 cannot be read: "), "{content}");
+    let skill = check_after("UPDATE custom_skill_changes SET document = '{}'").await;
+    let id = "00000000000000000000000000000001";
+    assert!(skill.starts_with(&format!("the skill {id} at revision 1 cannot be read: ")), "{skill}");
+    let hub = check_after("UPDATE hubs SET status = 'bored'").await;
+    assert!(hub.starts_with(&format!("the hub {id} cannot be read: ")), "{hub}");
+    let key = check_after("UPDATE api_keys SET document = '[]'").await;
+    assert!(key.starts_with("the key one cannot be read: "), "{key}");
 }

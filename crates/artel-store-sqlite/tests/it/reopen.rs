@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use artel_store::contract::{execution, run_id};
+use artel_store::contract::{execution, note, run_id};
 use artel_store::{ExecutionStore, HealthStore, RunAppend, RunStore, StoreError};
 use artel_store_sqlite::{BackupError, MIGRATIONS, Migration, SqliteOptions, SqliteStore};
 
@@ -56,13 +56,15 @@ async fn what_is_in_the_queue_is_written_before_the_store_is_gone() {
     assert_eq!(sound_length(&folder.open()).await, 2);
 }
 
-const THIRD: Migration =
+const FURTHER: Migration =
     Migration { sql: "CREATE TABLE later (key INTEGER PRIMARY KEY); INSERT INTO later VALUES (7)" };
-const LATER: &[Migration] = &[MIGRATIONS[0], MIGRATIONS[1], THIRD];
+const LATER: &[Migration] = &[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], FURTHER];
 const BROKEN: &[Migration] = &[
     MIGRATIONS[0],
     MIGRATIONS[1],
-    THIRD,
+    MIGRATIONS[2],
+    MIGRATIONS[3],
+    FURTHER,
     Migration { sql: "DELETE FROM later; CREATE TABLE later (key TEXT)" },
 ];
 
@@ -71,18 +73,36 @@ fn open_with(folder: &Folder, migrations: &'static [Migration]) -> Result<Sqlite
     SqliteStore::open(&folder.database(), options)
 }
 
+/// Writes run 1 as an artel did that knew no owners.
+fn write_as_the_first_version(folder: &Folder) {
+    let connection = rusqlite::Connection::open(folder.database()).unwrap();
+    let id = run_id(1).0.into_bytes();
+    connection
+        .execute(
+            "INSERT INTO runs (key, id, kind, plan_id, state, steps, created_at, fence) \
+             VALUES (1, ?1, '{\"kind\":\"plan\"}', ?1, 'running', 1, 10, 0)",
+            [id],
+        )
+        .unwrap();
+    let event = serde_json::to_string(&note(10, "first").event).unwrap();
+    connection
+        .execute("INSERT INTO events (run, revision, at, event) VALUES (1, 1, 10, ?1)", [event])
+        .unwrap();
+}
+
 #[tokio::test]
 async fn an_old_file_opens_after_an_upgrade_and_a_newer_one_is_refused() {
     let folder = Folder::new();
-    let store = open_with(&folder, &MIGRATIONS[..1]).unwrap();
-    create(&store).await;
-    drop(store);
+    drop(open_with(&folder, &MIGRATIONS[..1]).unwrap());
+    write_as_the_first_version(&folder);
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 3);
+    assert_eq!(store.check().await.unwrap().version, 5);
     assert_eq!(sound_length(&store).await, 1);
+    let kept = store.run(run_id(1)).await.unwrap().unwrap();
+    assert_eq!(kept.summary.owner, None);
     drop(store);
     let refused = open_with(&folder, &MIGRATIONS[..1]);
-    assert!(matches!(refused, Err(StoreError::TooNew { found: 3, known: 1 })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::TooNew { found: 5, known: 1 })), "{refused:?}");
     assert_eq!(sound_length(&open_with(&folder, LATER).unwrap()).await, 1);
 }
 
@@ -93,7 +113,7 @@ async fn a_migration_that_fails_changes_nothing() {
     let refused = open_with(&folder, BROKEN);
     assert!(refused.is_err(), "{refused:?}");
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 3);
+    assert_eq!(store.check().await.unwrap().version, 5);
     assert_eq!(sound_length(&store).await, 1);
     drop(store);
     let connection = rusqlite::Connection::open(folder.database()).unwrap();

@@ -7,7 +7,7 @@ use super::agent_sample::{
     EXPIRED, SENT, SharedAgents, agent_id, agent_log, agent_record, bring, message_id, new_agent, peek_all,
     read_numbers, send, spawn, spawn_below, to, ttl,
 };
-use super::sample::{WORKS, at};
+use super::sample::{WORKS, at, owner_of, user};
 use crate::agent::AgentFilter;
 use crate::error::StoreError;
 use crate::page::{Cursor, PageRequest};
@@ -75,8 +75,13 @@ pub async fn agents_are_found_by_every_filter(store: SharedAgents) {
         name: Some("agent 12".to_owned()),
         created_from: Some(at(10)),
         created_before: Some(at(11)),
+        owner: None,
     };
     check(together, &[12]).await;
+    check(AgentFilter { owner: owner_of(1), ..all() }, &[1]).await;
+    check(AgentFilter { owner: owner_of(2), ..all() }, &[2, 11]).await;
+    check(AgentFilter { owner: owner_of(2), parent: Some(agent_id(1)), ..all() }, &[11]).await;
+    check(AgentFilter { owner: Some(user("nobody")), ..all() }, &[]).await;
 }
 
 /// Children are listed from the first to the last, all of them or the living.

@@ -11,7 +11,7 @@ use super::agent_sample::{
     SharedAgents, agent_id, agent_record, correlation, from, message, message_id, new_agent, priority, said,
     standing, ttl,
 };
-use super::sample::{WORKS, at};
+use super::sample::{WORKS, at, owner_of};
 use crate::agent::{AgentAppend, AgentFilter, NewAgent};
 use crate::mail::{MESSAGE_REMEMBERED_MS, MailQuery, Post};
 use crate::memory::MemoryStore;
@@ -31,7 +31,7 @@ enum Operation {
     Say { agent: u128, millis: i64 },
     Children { agent: u128, live_only: bool },
     Prune { before: i64 },
-    List { states: Vec<AgentState>, parent: Option<u128>, name: Option<u128>, limit: usize },
+    List { states: Vec<AgentState>, parent: Option<u128>, name: Option<u128>, owner: u128, limit: usize },
     Post(Post),
     Read(MailQuery),
     Mark { agent: u128, messages: Vec<u128> },
@@ -108,8 +108,8 @@ fn agent_operation() -> impl Strategy<Value = Operation> {
         2 => (agent(), moment()).prop_map(|(agent, millis)| Operation::Say { agent, millis }),
         1 => (agent(), any::<bool>()).prop_map(|(agent, live_only)| Operation::Children { agent, live_only }),
         1 => moment().prop_map(|before| Operation::Prune { before }),
-        1 => (proptest::collection::vec(state(), 0..3), parent(), parent(), 1_usize..4).prop_map(
-            |(states, parent, name, limit)| Operation::List { states, parent, name, limit }
+        1 => (proptest::collection::vec(state(), 0..3), parent(), parent(), 0_u128..6, 1_usize..4).prop_map(
+            |(states, parent, name, owner, limit)| Operation::List { states, parent, name, owner, limit }
         ),
     ]
 }
@@ -183,9 +183,10 @@ async fn answer(store: &SharedAgents, operation: Operation) -> String {
             format!("{:?}", store.children(agent_id(agent), live_only).await)
         }
         Operation::Prune { before } => format!("{:?}", store.prune_agents(at(before)).await),
-        Operation::List { states, parent, name, limit } => {
+        Operation::List { states, parent, name, owner, limit } => {
             let (parent, name) = (parent.map(agent_id), name.map(|name| format!("agent {name}")));
-            let filter = AgentFilter { states, parent, name, ..AgentFilter::default() };
+            let owner = owner_of(owner).filter(|_| owner < 3);
+            let filter = AgentFilter { states, parent, name, owner, ..AgentFilter::default() };
             all_agents(store, &filter, limit).await
         }
         Operation::Post(post) => format!("{:?}", store.post(post).await),

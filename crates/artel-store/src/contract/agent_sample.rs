@@ -1,7 +1,9 @@
 //! Agents and messages, made as short as the cases need them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use artel_model::access::Viewer;
 use artel_model::agent::{
     AgentEvent, AgentRecord, AgentSpec, AgentState, Cause, Driver, Policy, StampedAgentEvent, Standing, Work,
 };
@@ -10,7 +12,7 @@ use artel_model::message::{Address, Message, MessageKind, Payload, Priority, Sen
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::sample::{WORKS, at};
+use super::sample::{WORKS, at, owner_of};
 use crate::agent::{AgentAppend, AgentRow, LoggedAgentEvent, NewAgent};
 use crate::mail::{Mail, MailQuery, Post, Posted};
 use crate::run::Revision;
@@ -52,6 +54,7 @@ pub fn agent_record(number: u128, parent: Option<u128>, millis: i64) -> AgentRec
         role: None,
         workspace_id: None,
         parent: parent.map(agent_id),
+        viewer: owner_of(number).map(|user| Viewer { user, teams: BTreeSet::new() }),
         depth: u32::from(parent.is_some()),
         max_children: 5,
         driver: Driver::External,

@@ -6,7 +6,8 @@ use serde_json::{Map, json};
 use uuid::Uuid;
 
 use super::sample::{
-    Shared, WORKS, append, at, create, execution, execution_id, keep_executions, run_id, skill,
+    Shared, WORKS, append, at, create, execution, execution_id, keep_executions, owner_of, run_id, skill,
+    user,
 };
 use crate::execution::ExecutionFilter;
 use crate::page::PageRequest;
@@ -110,9 +111,13 @@ pub async fn executions_are_found_by_every_filter(store: Shared) {
                 statuses: vec![failed],
                 started_from: Some(at(40)),
                 started_before: Some(at(41)),
+                owner: owner_of(2),
             },
             vec![4],
         ),
+        (ExecutionFilter { owner: owner_of(1), ..all.clone() }, vec![3, 2, 1]),
+        (ExecutionFilter { owner: owner_of(2), ..grasp.clone() }, vec![6, 4]),
+        (ExecutionFilter { owner: Some(user("nobody")), ..all.clone() }, vec![]),
     ];
     for (filter, expected) in cases {
         assert_eq!(numbers(&store, &filter, 2).await, expected, "{filter:?}");

@@ -2,7 +2,7 @@
 
 use artel_model::run::{RunState, RunSummary};
 
-use super::sample::{Shared, WORKS, append, at, create, new_run, run_id, summary};
+use super::sample::{Shared, WORKS, append, at, create, new_run, run_id, summary, user};
 use crate::error::StoreError;
 use crate::execution::ExecutionFilter;
 use crate::page::{Cursor, PageRequest};
@@ -66,6 +66,25 @@ pub async fn runs_are_listed_by_state_and_time(store: Shared) {
         .expect(WORKS);
     assert_eq!(numbers(&store, &only(&[RunState::Running]), 9).await, [100]);
     assert_eq!(numbers(&store, &only(&[RunState::Stopping]), 9).await, [103, 3, 0]);
+}
+
+/// Runs are found by whose they are, page by page; those of nobody are nobody's.
+pub async fn runs_are_listed_by_owner(store: Shared) {
+    for number in 1..=9 {
+        create(&store, run_id(number), 10).await;
+    }
+    let of = |name: &str| RunFilter { owner: Some(user(name)), ..RunFilter::default() };
+    for limit in [1, 2, 9] {
+        assert_eq!(numbers(&store, &of("ann"), limit).await, [7, 4, 1], "pages of {limit}");
+    }
+    assert_eq!(numbers(&store, &of("Böb <bob@example.org>"), 2).await, [8, 5, 2]);
+    assert_eq!(numbers(&store, &of("ANN"), 2).await, []);
+    let states = vec![RunState::Failed];
+    assert_eq!(numbers(&store, &RunFilter { states, ..of("ann") }, 2).await, []);
+    let kept = store.run(run_id(4)).await.expect(WORKS).expect("it is kept");
+    assert_eq!(kept.summary.owner, Some(user("ann")));
+    let kept = store.run(run_id(3)).await.expect(WORKS).expect("it is kept");
+    assert_eq!(kept.summary.owner, None);
 }
 
 /// Who turns pages sees every run once, whatever arrives meanwhile.

@@ -128,7 +128,7 @@ pub async fn readers_share_a_mailbox(store: SharedAgents) {
     assert!(all.iter().copied().eq(1..=60), "{all:?}");
 }
 
-/// However much lies in a mailbox, who reads on gets all of it, once and in order.
+/// However much lies in a mailbox, who reads on gets all of it, once and in order, and never much more than fits.
 pub async fn much_mail_is_read_in_pieces(store: SharedAgents) {
     spawn(&store, 1).await;
     let text = "x".repeat(260_000);
@@ -137,14 +137,18 @@ pub async fn much_mail_is_read_in_pieces(store: SharedAgents) {
         let payload = Payload::new(object).expect("it is short enough");
         send(&store, Message { payload, ..to(number, 1) }).await;
     }
-    let mut all = Vec::new();
+    let (mut all, mut pieces) = (Vec::new(), Vec::new());
+    // The one that reaches the limit of bytes is the last of a reading.
+    assert_eq!(read_numbers(&store, peek(1, SENT)).await.len(), 65);
     loop {
         let piece = read_numbers(&store, MailQuery { mark_read: true, ..peek(1, SENT) }).await;
         if piece.is_empty() {
             break;
         }
+        pieces.push(piece.len());
         all.extend(piece);
     }
+    assert_eq!(pieces, [65, 2]);
     assert!(all.iter().copied().eq(1..=67), "{all:?}");
 }
 

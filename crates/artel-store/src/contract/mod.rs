@@ -1,5 +1,6 @@
 //! The suite of tests that every store must pass: `artel_store::contract_suite!(factory)` makes one test of each case
-//! about runs, `artel_store::agent_contract_suite!(factory)` of each about agents, messages and waits.
+//! about runs, `artel_store::agent_contract_suite!(factory)` of each about agents, messages and waits,
+//! `artel_store::catalog_contract_suite!(factory)` of each about the shared catalog.
 //!
 //! The factory is an async function that returns `(Arc<store>, guard)`: an empty store, and whatever keeps its folder or
 //! server alive until the test ends.
@@ -9,6 +10,13 @@ mod agent_random;
 mod agent_sample;
 mod agents;
 mod append;
+mod catalog_audit;
+mod catalog_hubs;
+mod catalog_keys;
+mod catalog_random;
+mod catalog_sample;
+mod catalog_scans;
+mod catalog_skills;
 mod claims;
 mod concurrent;
 mod dead_letters;
@@ -32,6 +40,15 @@ pub use agent_sample::{
 };
 pub use agents::*;
 pub use append::*;
+pub use catalog_audit::*;
+pub use catalog_hubs::*;
+pub use catalog_keys::*;
+pub use catalog_random::*;
+pub use catalog_sample::{
+    AnyCatalogStore, api_key, audit_entry, custom_id, custom_skill, finding, hub_id, new_hub, verdict,
+};
+pub use catalog_scans::*;
+pub use catalog_skills::*;
 pub use claims::*;
 pub use concurrent::*;
 pub use dead_letters::*;

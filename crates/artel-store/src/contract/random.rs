@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 use uuid::Uuid;
 
 use super::sample::{
-    Shared, WORKS, append, at, execution, execution_id, new_run, note, run_id, skill, summary,
+    Shared, WORKS, append, at, execution, execution_id, new_run, note, owner_of, run_id, skill, summary,
 };
 use crate::execution::{ExecutionFilter, StatsBy, StatsFilter};
 use crate::memory::MemoryStore;
@@ -29,7 +29,7 @@ enum Operation {
     Claim { run: u128, seen: u64 },
     Prune { before: i64 },
     ResetHealth { skill: usize },
-    Runs { states: Vec<RunState>, from: Option<i64>, before: Option<i64>, limit: usize },
+    Runs { states: Vec<RunState>, from: Option<i64>, before: Option<i64>, owner: u128, limit: usize },
     Executions { filter: ExecutionFilter, limit: usize },
     Stats { by: StatsBy, from: Option<i64> },
 }
@@ -95,14 +95,16 @@ fn execution_filter() -> impl Strategy<Value = ExecutionFilter> {
         proptest::collection::vec(status(), 0..3),
         proptest::option::of(millis()),
         proptest::option::of(millis()),
+        0_u128..6,
     )
-        .prop_map(|(agent, run, of, statuses, from, before)| ExecutionFilter {
+        .prop_map(|(agent, run, of, statuses, from, before, owner)| ExecutionFilter {
             agent: agent.map(|number| AgentId(Uuid::from_u128(number))),
             run: run.map(run_id),
             skill: of.map(|of| skill(SKILLS[of])),
             statuses,
             started_from: from.map(at),
             started_before: before.map(at),
+            owner: owner_of(owner).filter(|_| owner < 3),
         })
 }
 
@@ -120,8 +122,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => (number(), 0_u64..3).prop_map(|(run, seen)| Operation::Claim { run, seen }),
         1 => millis().prop_map(|before| Operation::Prune { before }),
         1 => (0..SKILLS.len()).prop_map(|skill| Operation::ResetHealth { skill }),
-        2 => (proptest::collection::vec(state(), 0..3), times, 1_usize..4).prop_map(
-            |(states, (from, before), limit)| Operation::Runs { states, from, before, limit }
+        2 => (proptest::collection::vec(state(), 0..3), times, 0_u128..6, 1_usize..4).prop_map(
+            |(states, (from, before), owner, limit)| Operation::Runs { states, from, before, owner, limit }
         ),
         2 => (execution_filter(), 1_usize..4)
             .prop_map(|(filter, limit)| Operation::Executions { filter, limit }),
@@ -178,8 +180,10 @@ async fn answer(store: &Shared, operation: Operation) -> String {
         }
         Operation::Prune { before } => format!("{:?}", store.prune(at(before)).await),
         Operation::ResetHealth { skill: of } => format!("{:?}", store.reset_health(&skill(SKILLS[of])).await),
-        Operation::Runs { states, from, before, limit } => {
-            let filter = RunFilter { states, created_from: from.map(at), created_before: before.map(at) };
+        Operation::Runs { states, from, before, owner, limit } => {
+            let owner = owner_of(owner).filter(|_| owner < 3);
+            let (created_from, created_before) = (from.map(at), before.map(at));
+            let filter = RunFilter { states, created_from, created_before, owner };
             all_runs(store, &filter, limit).await
         }
         Operation::Executions { filter, limit } => all_executions(store, &filter, limit).await,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use artel_model::access::UserId;
 use artel_model::health::RunOutcome;
 use artel_model::id::{ExecutionId, PlanId, RunId};
 use artel_model::name::SkillName;
@@ -26,6 +27,20 @@ impl<T: RunStore + ExecutionStore + HealthStore> AnyStore for T {}
 
 /// A store that a case may share with the tasks it starts.
 pub(super) type Shared = Arc<dyn AnyStore>;
+
+/// Returns whose the run or agent with a number is: of every three, one is nobody's.
+pub(super) fn owner_of(number: u128) -> Option<UserId> {
+    match number % 3 {
+        1 => Some(user("ann")),
+        2 => Some(user("Böb <bob@example.org>")),
+        _ => None,
+    }
+}
+
+/// Returns a user.
+pub(super) fn user(name: &str) -> UserId {
+    name.parse().expect("a user's name")
+}
 
 /// Returns the id of a run.
 pub fn run_id(number: u128) -> RunId {
@@ -58,6 +73,7 @@ pub fn summary(run: RunId, millis: i64) -> RunSummary {
         kind: SubmissionKind::Plan,
         plan_id: PlanId(Uuid::from_u128(run.0.as_u128() ^ 0xff)),
         agent_id: None,
+        owner: owner_of(run.0.as_u128()),
         state: RunState::Running,
         steps: 3,
         created_at: at(millis),

@@ -27,6 +27,7 @@ macro_rules! contract_suite {
             what_is_synced_is_still_there
             runs_are_listed_latest_first
             runs_are_listed_by_state_and_time
+            runs_are_listed_by_owner
             pages_are_stable_while_runs_arrive
             a_foreign_cursor_is_refused
             an_execution_is_kept_whole_and_replaced
@@ -122,6 +123,43 @@ macro_rules! agent_contract_suite {
             rings_are_never_closed_together
             every_write_of_agents_changes_the_version
             random_mail_is_handled_as_in_memory
+        }
+    };
+}
+
+/// Makes one test of each case about the shared catalog, for the stores that `$factory` returns.
+#[macro_export]
+macro_rules! catalog_contract_suite {
+    ($factory:path) => {
+        $crate::contract_suite! { $factory =>
+            a_skill_is_kept_whole
+            files_hold_any_bytes
+            a_skill_changes_only_from_its_last_revision
+            deletion_keeps_the_history
+            skills_are_listed_in_the_order_they_were_made
+            skills_are_limited
+            one_of_many_saves_wins
+            a_hub_is_kept_and_changed
+            the_same_location_is_refused
+            positions_grow_for_ever
+            hubs_are_limited
+            a_key_is_kept_whole
+            a_revoked_key_stays_revoked
+            keys_are_listed_in_pages
+            keys_of_an_owner_are_limited
+            the_administrators_token_is_kept
+            one_of_many_first_tokens_wins
+            a_verdict_replaces_the_one_before
+            findings_are_found_by_every_filter
+            one_of_many_verdicts_stays
+            overrides_are_kept_by_hash
+            an_audit_entry_is_kept_once
+            audit_entries_are_found_by_every_filter
+            the_generation_grows_with_the_content
+            generations_are_shared
+            a_foreign_cursor_of_the_catalog_is_refused
+            every_write_of_the_catalog_changes_the_version
+            random_changes_of_the_catalog_are_made_as_in_memory
         }
     };
 }

@@ -93,6 +93,7 @@ fn fits(filter: &AgentFilter, record: &AgentRecord) -> bool {
     (filter.states.is_empty() || filter.states.contains(&record.state()))
         && (filter.parent.is_none() || filter.parent == record.spec.parent)
         && (filter.name.is_none() || filter.name == record.spec.name)
+        && (filter.owner.is_none() || filter.owner.as_ref() == record.owner())
         && is_within(record.created_at, filter.created_from, filter.created_before)
 }
 

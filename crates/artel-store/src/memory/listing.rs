@@ -27,6 +27,7 @@ pub(super) fn runs(
 
 fn run_fits(filter: &RunFilter, summary: &RunSummary) -> bool {
     (filter.states.is_empty() || filter.states.contains(&summary.state))
+        && (filter.owner.is_none() || filter.owner == summary.owner)
         && is_within(summary.created_at, filter.created_from, filter.created_before)
 }
 
@@ -36,7 +37,12 @@ pub(super) fn executions(
     filter: &ExecutionFilter,
     page: &PageRequest,
 ) -> Result<Page<ExecutionRecord>, StoreError> {
-    let records = tables.executions.values().filter(|record| execution_fits(filter, record));
+    let is_theirs = |record: &ExecutionRecord| {
+        let run = tables.runs.get(&record.run_id);
+        filter.owner.is_none() || run.is_some_and(|run| run.summary.owner == filter.owner)
+    };
+    let fitting = |record: &&ExecutionRecord| execution_fits(filter, record) && is_theirs(record);
+    let records = tables.executions.values().filter(fitting);
     page_of(records.cloned(), page, |record| (record.started_at, record.execution_id.0))
 }
 

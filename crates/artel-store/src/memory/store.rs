@@ -124,4 +124,5 @@ mod tests {
 
     crate::contract_suite!(memory);
     crate::agent_contract_suite!(memory);
+    crate::catalog_contract_suite!(memory);
 }

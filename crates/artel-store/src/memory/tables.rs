@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use artel_model::catalog::AuditEntry;
 use artel_model::health::Health;
 use artel_model::id::{ExecutionId, RunId};
 use artel_model::name::SkillName;
@@ -9,7 +10,11 @@ use artel_model::run::{ExecutionRecord, RunSummary, StampedEvent};
 use artel_model::time::Timestamp;
 
 use super::agents::AgentTable;
+use super::custom::CustomTable;
+use super::hubs::HubTable;
+use super::keys::KeyTable;
 use super::mail::MailTables;
+use super::scans::ScanTables;
 use super::waits::WaitTable;
 use crate::health::SkillHealth;
 use crate::run::{
@@ -27,6 +32,14 @@ pub(super) struct Tables {
     pub(super) agents: AgentTable,
     pub(super) mail: MailTables,
     pub(super) waits: WaitTable,
+    pub(super) custom: CustomTable,
+    pub(super) hubs: HubTable,
+    pub(super) keys_of_users: KeyTable,
+    pub(super) scans: ScanTables,
+    /// The audit log, in the order in which it was written.
+    pub(super) audit: Vec<AuditEntry>,
+    /// The number and the hash of the catalog.
+    pub(super) generation: Option<(u64, String)>,
     /// Counts the writes.
     pub(super) version: u64,
 }
@@ -34,7 +47,7 @@ pub(super) struct Tables {
 /// A run and its log.
 #[derive(Debug)]
 pub(super) struct KeptRun {
-    summary: RunSummary,
+    pub(super) summary: RunSummary,
     events: Vec<StampedEvent>,
     owner: Option<OwnerId>,
     fence: Fence,

@@ -2,34 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::reading::FIELDS;
 use crate::agent::SpawnRequest;
 
 /// How often the target runs in CI; `BOLERO_RANDOM_ITERATIONS` overrides it.
 const ITERATIONS: usize = 5000;
 
-const FIELDS: &[&str] = &[
-    "task",
-    "skills",
-    "skill",
-    "params",
-    "chain",
-    "plan",
-    "command",
-    "client",
-    "role",
-    "workspace_id",
-    "label",
-    "name",
-    "model",
-    "thinking",
-    "parent",
-    "driver",
-    "timeout",
-    "metadata",
-    "max_children",
-    "Skills",
-    "skills ",
-];
+/// Fields that are nearly known.
+const MISSPELT: [&str; 2] = ["Skills", "skills "];
 
 fn values() -> Vec<Value> {
     vec![
@@ -54,10 +34,11 @@ fn values() -> Vec<Value> {
 #[test]
 fn fuzz_spawn_request() {
     let values = values();
+    let names = [FIELDS, &MISSPELT].concat();
     bolero::check!().with_iterations(ITERATIONS).with_type::<Vec<(u8, u8, String)>>().for_each(|fields| {
         let mut document: Map<String, Value> = Map::new();
         for (field, value, text) in fields {
-            let field = FIELDS.get(usize::from(*field) % (FIELDS.len() + 1)).copied().unwrap_or(text);
+            let field = names.get(usize::from(*field) % (names.len() + 1)).copied().unwrap_or(text);
             let value = values.get(usize::from(*value) % (values.len() + 2)).cloned();
             document.insert(field.to_owned(), value.unwrap_or_else(|| Value::from(text.as_str())));
         }

@@ -139,6 +139,7 @@ fn a_nested_spawn_is_no_way_around() {
         skills: vec![skill("narrow", &["read"], &["write"]), skill("wide", &["*"], &[])],
         roles: Vec::new(),
         default: Layer::configured(&patterns(&["*"]), &[]),
+        viewer: None,
     };
     let mut line = vec![world.spawn(1, json!({"skills": ["narrow"]}), Parent::None)];
     for request in [json!({}), json!({"skills": ["wide"]}), json!({"skills": ["wide", "narrow"]})] {

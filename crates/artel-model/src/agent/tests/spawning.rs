@@ -1,8 +1,11 @@
 //! From a request to what an agent is, or to every reason why it is not.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::world::{World, agent_id, at, object, patterns, skill, tool};
+use crate::access::Viewer;
 use crate::agent::{
     Agent, AgentEvent, AgentRecord, AgentState, Driver, DriverKind, Layer, Parent, SpawnErrorCode,
     StampedAgentEvent, WorkOutcome,
@@ -49,6 +52,21 @@ fn what_an_agent_may_do_follows_from_what_it_is_given() {
         [""; 0],
         "an empty list allows nothing at all"
     );
+}
+
+#[test]
+fn a_child_sees_with_the_eyes_of_its_parent() {
+    let seen_by = |name: &str| Some(Viewer { user: name.parse().unwrap(), teams: BTreeSet::new() });
+    let owner = |world: &World, parent: Parent<'_>| world.spec(json!({}), parent).viewer;
+    let (ann, bob) = (
+        World { viewer: seen_by("ann"), ..World::usual() },
+        World { viewer: seen_by("bob"), ..World::usual() },
+    );
+    assert_eq!(owner(&ann, Parent::None), seen_by("ann"));
+    let parent = ann.spawn(1, json!({}), Parent::None);
+    assert_eq!(owner(&bob, Parent::Agent(&parent)), seen_by("ann"));
+    let nobodys = World::usual().spawn(2, json!({}), Parent::None);
+    assert_eq!(owner(&bob, Parent::Agent(&nobodys)), None);
 }
 
 #[test]
@@ -281,7 +299,7 @@ fn the_largest_set_is_decided_about() {
         .collect();
     let names: Vec<String> = skills.iter().map(|skill| skill.name.to_string()).collect();
     let default = Layer::configured(&patterns(&[]), &[]);
-    let world = World { skills, roles: Vec::new(), default };
+    let world = World { skills, roles: Vec::new(), default, viewer: None };
     let (spec, warnings) = world.prepare(json!({"skills": names}), Parent::None).unwrap();
     assert_eq!(warnings.len(), 500);
     let may = |name: &str| spec.policy.allows(tool(name).names());

@@ -41,6 +41,7 @@ fn any_world() -> impl Strategy<Value = World> {
                 forbidden: patterns(&texts(&role.1)),
             }],
             default: Layer::configured(&patterns(&texts(&default)), &[]),
+            viewer: None,
         }
     })
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::access::Viewer;
 use crate::agent::{
     Agent, AgentEvent, AgentRecord, AgentSpec, Cause, Layer, Parent, Role, SpawnContext, SpawnLimits,
     SpawnRefused, SpawnRequest, StampedAgentEvent, ToolUse, Work, WorkEnd, WorkOutcome, prepare,
@@ -46,6 +47,7 @@ pub(super) struct World {
     pub(super) skills: Vec<Skill>,
     pub(super) roles: Vec<Role>,
     pub(super) default: Layer,
+    pub(super) viewer: Option<Viewer>,
 }
 
 impl World {
@@ -63,6 +65,7 @@ impl World {
             ],
             roles: vec![designer],
             default: Layer::configured(&patterns(&["list"]), &[]),
+            viewer: None,
         }
     }
 
@@ -77,6 +80,7 @@ impl World {
             find: &|name| self.skills.iter().find(|skill| skill.name.as_str() == name),
             role: &|name| self.roles.iter().find(|role| role.name == *name).cloned(),
             parent,
+            viewer: self.viewer.as_ref(),
             default: &self.default,
             limits: SpawnLimits::default(),
         };
