@@ -32,7 +32,7 @@ pub struct CatalogRequest {
 /// An immutable view of all skills.
 #[derive(Debug)]
 pub struct Catalog {
-    entries: Vec<Loaded>,
+    entries: Vec<Arc<Loaded>>,
     /// Where each usable skill is among the entries, by name and version.
     usable: Vec<usize>,
     registry: Registry,
@@ -94,13 +94,9 @@ impl Catalog {
             all.append(&mut more);
             all
         };
-        let entries = roots.into_iter().reduce(append).unwrap_or_default();
-        let usable = entries.iter().enumerate().filter_map(|(index, entry)| Some((entry.usable()?, index)));
-        // What stands twice is superseded and never gets here.
-        let mut usable: Vec<(&Arc<Skill>, usize)> = usable.collect();
-        usable.sort_by_key(|(skill, _)| (&skill.name, &skill.version));
-        let mut registry = Registry::of(usable.iter().map(|(skill, _)| *skill));
-        let usable = usable.into_iter().map(|(_, index)| index).collect();
+        let loaded = roots.into_iter().reduce(append).unwrap_or_default();
+        let entries: Vec<Arc<Loaded>> = loaded.into_iter().map(Arc::new).collect();
+        let (usable, mut registry) = usable_of(&entries);
         for name in &request.disabled {
             // A skill that was switched off may be gone since.
             let _ = registry.set_availability(name, Availability::Disabled);
@@ -112,6 +108,28 @@ impl Catalog {
             }
         }
         Self { entries, usable, registry, disabled: request.disabled.clone(), findings }
+    }
+
+    /// Makes a catalog of skills that others have chosen: each of `usual` is what its name means, `others` are further
+    /// versions of them. What cannot be used is left out.
+    pub fn of(usual: Vec<Arc<Loaded>>, others: Vec<Arc<Loaded>>) -> Self {
+        let chosen: Vec<Arc<Skill>> = usual.iter().filter_map(|entry| entry.usable().cloned()).collect();
+        let mut entries = usual;
+        entries.extend(others);
+        let (usable, mut registry) = usable_of(&entries);
+        for skill in chosen {
+            // It was registered a moment ago.
+            let _ = registry.override_version(&skill.name, skill.version.clone());
+        }
+        Self { entries, usable, registry, disabled: BTreeSet::new(), findings: Vec::new() }
+    }
+
+    /// Returns the usable skills that are switched on, in all their versions, by name and version.
+    pub fn published(&self) -> Vec<Arc<Loaded>> {
+        let usable = self.usable.iter().filter_map(|index| self.entries.get(*index));
+        let is_enabled =
+            |entry: &&Arc<Loaded>| entry.skill.as_ref().is_some_and(|skill| self.is_enabled(&skill.name));
+        usable.filter(is_enabled).cloned().collect()
     }
 
     /// Returns the skills by name and version.
@@ -153,18 +171,18 @@ impl Catalog {
     fn entry_of(&self, skill: &Skill) -> Option<&Loaded> {
         let pin = |index: &usize| self.entries[*index].skill.as_ref().map(|own| (&own.name, &own.version));
         let at = self.usable.binary_search_by_key(&Some((&skill.name, &skill.version)), pin).ok()?;
-        self.entries.get(self.usable[at])
+        self.entries.get(self.usable[at]).map(AsRef::as_ref)
     }
 
     /// Returns the entries of skills that come by name and version: as the usable ones do, so one pass finds them all.
     fn entries_of<'a>(&'a self, skills: impl Iterator<Item = &'a Arc<Skill>>) -> Vec<&'a Loaded> {
-        let mut usable = self.usable.iter().filter_map(|index| self.entries.get(*index));
+        let mut usable = self.usable.iter().filter_map(|index| self.entries.get(*index).map(AsRef::as_ref));
         let is = |entry: &&Loaded, skill| entry.skill.as_ref().is_some_and(|own| Arc::ptr_eq(own, skill));
         skills.filter_map(|skill| usable.find(|entry| is(entry, skill))).collect()
     }
 
     /// Returns everything that was loaded, usable or not.
-    pub fn entries(&self) -> &[Loaded] {
+    pub fn entries(&self) -> &[Arc<Loaded>] {
         &self.entries
     }
 
@@ -242,6 +260,17 @@ impl Catalog {
     }
 }
 
+/// Returns where usable skills are among the entries, by name and version, and the skills themselves. Of the same version
+/// twice, the first counts.
+fn usable_of(entries: &[Arc<Loaded>]) -> (Vec<usize>, Registry) {
+    let usable = entries.iter().enumerate().filter_map(|(index, entry)| Some((entry.usable()?, index)));
+    let mut usable: Vec<(&Arc<Skill>, usize)> = usable.collect();
+    usable.sort_by_key(|(skill, _)| (&skill.name, &skill.version));
+    usable.dedup_by_key(|(skill, _)| (&skill.name, &skill.version));
+    let registry = Registry::of(usable.iter().map(|(skill, _)| *skill));
+    (usable.into_iter().map(|(_, index)| index).collect(), registry)
+}
+
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Bodies {
     Searched,
@@ -280,12 +309,16 @@ fn no_skill(path: Utf8PathBuf) -> Finding {
 
 /// Returns where a skill's main file is, for people and prompts.
 pub fn main_file(entry: &Loaded) -> String {
-    let name = ["SKILL.md", "skill.md", "skill.json", "skill.yaml", "skill.yml"]
-        .into_iter()
-        .find(|name| entry.files.iter().any(|file| file.path == *name));
-    match (&entry.location, name) {
+    match (&entry.location, main_file_name(entry)) {
         (Location::Folder(path), Some(name)) => path.join(name).into_string(),
         (Location::Folder(path) | Location::RegistryFile { path, .. }, _) => path.to_string(),
         (Location::BuiltIn(skill), name) => format!("skill://{skill}/{}", name.unwrap_or_default()),
     }
+}
+
+/// Returns the name of the file that says what a skill is; one that was defined in a registry file has none.
+pub(crate) fn main_file_name(entry: &Loaded) -> Option<&'static str> {
+    ["SKILL.md", "skill.md", "skill.json", "skill.yaml", "skill.yml"]
+        .into_iter()
+        .find(|name| entry.files.iter().any(|file| file.path == *name))
 }

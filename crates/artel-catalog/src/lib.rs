@@ -9,7 +9,9 @@ mod export;
 mod file;
 mod fix;
 mod frontmatter_writer;
+pub mod hub;
 mod load;
+pub mod lock;
 mod profile;
 mod prompt;
 mod read;
@@ -17,8 +19,10 @@ mod scaffold;
 pub mod scan;
 pub mod search;
 mod settings;
+pub mod shared;
 mod source;
 mod text;
+mod verbatim;
 mod watch;
 
 pub use catalog::{Catalog, CatalogRequest, SearchResult, SelectRequest, TaskKind, main_file};
@@ -27,7 +31,7 @@ pub use export::{ExportError, ExportReport, ExportScope, ExportTarget, UnknownCl
 pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes};
 pub use load::{
     Discovery, Keep, LoadOptions, Loaded, Location, check_set, discover, discover_builtin, load_folder,
-    load_registry_file, load_tree,
+    load_registry_file, load_tree, whole_tree,
 };
 pub use profile::{Profile, UnknownProfile};
 pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};
@@ -35,7 +39,8 @@ pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
 pub use settings::{SettingsError, Switches, config_path, holds_settings, read_config, write_config};
 pub use source::{
     ContentHash, DiskTree, EmbeddedTree, FileEntry, FileTree, FolderLimits, Listing, MemoryTree, ReadError,
-    content_hash, embedded_skills, file_hash,
+    UnreadableHash, content_hash, embedded_skills, file_hash,
 };
 pub use text::visible;
+pub use verbatim::frontmatter;
 pub use watch::{WatchError, Watcher};

@@ -76,6 +76,16 @@ struct Listing {
 /// When there is not room for all, every skill is named before any is described, and the room for descriptions is
 /// shared out evenly, so that one long text never pushes out another skill.
 pub fn prompt(entries: &[&Loaded], format: PromptFormat, budget: PromptBudget) -> Prompt {
+    prompt_at(entries, format, budget, readable_place)
+}
+
+/// Writes the skills, each with the place that `place` gives.
+pub(crate) fn prompt_at(
+    entries: &[&Loaded],
+    format: PromptFormat,
+    budget: PromptBudget,
+    place: impl Fn(&Loaded) -> String,
+) -> Prompt {
     let mut skills: Vec<(&Skill, &Loaded)> = entries
         .iter()
         .filter_map(|entry| Some((entry.skill.as_deref()?, *entry)))
@@ -90,7 +100,7 @@ pub fn prompt(entries: &[&Loaded], format: PromptFormat, budget: PromptBudget) -
         .map(|(skill, entry)| Listing {
             name: one_line(skill.name.as_str()),
             description: one_line(&skill.description),
-            location: one_line(&readable_place(entry)),
+            location: one_line(&place(entry)),
         })
         .collect();
     let shortened = budget.chars_max.map_or(0, |chars_max| fit(&mut listings, format, total, chars_max));

@@ -7,6 +7,7 @@ mod folder;
 mod loaded;
 mod options;
 mod registry_file;
+mod whole_tree;
 
 pub use check_set::check_set;
 pub use discover::{Discovery, discover, discover_builtin};
@@ -14,3 +15,4 @@ pub use folder::{load_folder, load_tree};
 pub use loaded::{Loaded, Location};
 pub use options::{Keep, LoadOptions};
 pub use registry_file::load_registry_file;
+pub use whole_tree::whole_tree;

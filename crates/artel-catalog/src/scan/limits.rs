@@ -1,52 +1,17 @@
 //! How much the scanner takes in. Reaching a limit makes the verdict incomplete, never better.
+//!
+//! The numbers stand with all others in `artel_model::limit`; here they have the names that the scanner knows them by.
 
-/// Bytes of one file that is scanned.
-pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// Bytes of one script, or block of code, that is parsed.
-pub const CODE_BYTES_MAX: usize = 2 * 1024 * 1024;
-
-/// How often the parser may report progress before it is stopped; it does so every hundred operations.
-pub(super) const PARSE_STEPS_MAX: usize = 2_000_000;
-
-/// Levels of a syntax tree that are followed.
-pub(super) const TREE_DEPTH_MAX: usize = 150;
-
-/// Values that are computed while following the data of one file.
-pub(super) const FLOW_STEPS_MAX: usize = 200_000;
-
-/// Characters of a value that are kept while following data.
-pub(super) const VALUE_CHARS_MAX: usize = 8 * 1024;
-
-/// How often something decoded may be decoded again.
-pub const DECODE_DEPTH_MAX: usize = 4;
-
-/// Bytes that all decoding and unpacking of one file may give.
-pub const DECODED_BYTES_MAX: usize = 8 * 1024 * 1024;
-
-/// Commands of one text that is no script that are looked at.
-pub(super) const LOOSE_COMMANDS_MAX: usize = 2_000;
-
-/// Blocks, comments and pieces of inline code of one text that are looked at.
-pub(super) const MARKDOWN_PARTS_MAX: usize = 20_000;
-
-/// Encoded runs of one text that are looked at.
-pub(super) const ENCODED_RUNS_MAX: usize = 2_000;
-
-/// Files of one archive that are looked at.
-pub const ARCHIVE_FILES_MAX: usize = 2_000;
-
-/// How many times larger than its archive the content may be before it counts as a bomb.
-pub(super) const ARCHIVE_RATIO_MAX: u64 = 200;
-
-/// Findings of one skill that are kept; the report says how many were left out.
-pub const FINDINGS_MAX: usize = 500;
-
-/// Findings of one rule in one file that are kept.
-pub(super) const FINDINGS_PER_RULE_AND_FILE_MAX: usize = 5;
-
-/// Findings of one rule in one file from which on only worse ones are taken in.
-pub(super) const FINDINGS_TAKEN_MAX: usize = 50;
-
-/// Characters of a file that a finding quotes.
-pub(super) const SNIPPET_CHARS_MAX: usize = 160;
+pub use artel_model::limit::{
+    SCAN_ARCHIVE_FILES_MAX as ARCHIVE_FILES_MAX, SCAN_CODE_BYTES_MAX as CODE_BYTES_MAX,
+    SCAN_DECODE_DEPTH_MAX as DECODE_DEPTH_MAX, SCAN_DECODED_BYTES_MAX as DECODED_BYTES_MAX,
+    SCAN_FILE_BYTES_MAX as FILE_BYTES_MAX, SCAN_FINDINGS_MAX as FINDINGS_MAX,
+};
+pub(super) use artel_model::limit::{
+    SCAN_ARCHIVE_RATIO_MAX as ARCHIVE_RATIO_MAX, SCAN_ENCODED_RUNS_MAX as ENCODED_RUNS_MAX,
+    SCAN_FINDINGS_PER_RULE_AND_FILE_MAX as FINDINGS_PER_RULE_AND_FILE_MAX,
+    SCAN_FINDINGS_TAKEN_MAX as FINDINGS_TAKEN_MAX, SCAN_FLOW_STEPS_MAX as FLOW_STEPS_MAX,
+    SCAN_LOOSE_COMMANDS_MAX as LOOSE_COMMANDS_MAX, SCAN_MARKDOWN_PARTS_MAX as MARKDOWN_PARTS_MAX,
+    SCAN_PARSE_STEPS_MAX as PARSE_STEPS_MAX, SCAN_SNIPPET_CHARS_MAX as SNIPPET_CHARS_MAX,
+    SCAN_TREE_DEPTH_MAX as TREE_DEPTH_MAX, SCAN_VALUE_CHARS_MAX as VALUE_CHARS_MAX,
+};

@@ -2,11 +2,12 @@
 //!
 //! [`scan_skill`] reads every file of a skill, whole, and decides without running anything. Rules are data
 //! ([`rules`]); their examples are their tests. What could not be read makes the verdict incomplete, never better.
-//! Knows nothing of gates, overrides, stores or other scanners.
+//! Knows nothing of gates, overrides or stores; [`cisco`] reads what another scanner said.
 
 mod archive;
 mod category;
 mod characters;
+pub mod cisco;
 mod code;
 mod collector;
 mod commands;
@@ -31,6 +32,7 @@ mod table;
 mod tests;
 mod text;
 mod text_scan;
+mod verdict;
 
 pub use artel_model::catalog::{ScanStatus, Severity, UnknownSeverity};
 pub use category::{Category, OwaspRisk};
@@ -41,3 +43,4 @@ pub use rules::{rule, rules};
 pub use sarif::{ScannedSkill, sarif};
 pub use scan_skill::{ScanOptions, scan_skill};
 pub use table::{TableRow, table_rows};
+pub use verdict::{ENGINE_VERSION, Scanned, verdict_of_report};
