@@ -22,14 +22,15 @@ use artel_agents::{
 use artel_bus::{BusConfig, InProcessBus};
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::PatternPlanner;
-use artel_engine::{Assignment, AttemptControl, Clock, Engine, EngineConfig, Hands, Reports, SkillShelf};
+use artel_engine::{
+    Assignment, AttemptControl, Clock, Engine, EngineConfig, Hands, OneShelf, Reports, SkillShelf,
+};
 use artel_model::agent::{AgentState, Cause, Layer, SpawnLimits, SpawnRequest};
 use artel_model::id::AgentId;
 use artel_store::{AgentFilter, OwnerId, PageRequest};
 use artel_store_sqlite::{SqliteOptions, SqliteStore};
 use camino::Utf8Path;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 const AGENTS_MAX: usize = 200_000;
@@ -59,9 +60,7 @@ fn main() {
 }
 
 async fn measure(folder: &Utf8Path) {
-    // The sender stays: without it, whoever looks at the shelf would be told that it is closed.
-    let (_keep, shelf) = watch::channel(shelf(folder));
-    let agents = agents(folder, shelf);
+    let agents = agents(folder, shelf(folder));
     refusals(&agents).await;
     println!(
         "{:<12} {:>9} {:>9} {:>11} {:>9} {:>9} {:>10} {:>10} {:>10}",
@@ -103,7 +102,7 @@ async fn refusals(agents: &Agents) {
         let request =
             request(json!({"driver": "external", "skills": ["reader", "writer", "loner", "nobody"]}));
         let start = Instant::now();
-        let refused = agents.spawn(&request, cause()).await;
+        let refused = agents.spawn(&request, None, cause()).await;
         took.push(start.elapsed());
         assert!(matches!(refused, Err(SpawnFailed::Refused(refused)) if refused.errors.len() == 2));
     }
@@ -140,7 +139,7 @@ async fn spawn_one_by_one(agents: &Agents, ids: &mut Vec<AgentId>) -> f64 {
 async fn spawn(agents: &Agents, number: usize) -> AgentId {
     let document =
         json!({"driver": "external", "label": format!("Worker {number}"), "skills": ["reader", "writer"]});
-    agents.spawn(&request(document), cause()).await.unwrap().record.agent_id
+    agents.spawn(&request(document), None, cause()).await.unwrap().record.agent_id
 }
 
 /// Lists all agents, and returns how long each page took.
@@ -232,7 +231,7 @@ fn shelf(folder: &Utf8Path) -> Arc<SkillShelf> {
     Arc::new(SkillShelf::new(catalog, Vec::new(), folder.to_owned(), folder.join("data")))
 }
 
-fn agents(folder: &Utf8Path, shelf: watch::Receiver<Arc<SkillShelf>>) -> Agents {
+fn agents(folder: &Utf8Path, shelf: Arc<SkillShelf>) -> Agents {
     let (clock, owner) = (Clock::system(), OwnerId("bench".to_owned()));
     let store = Arc::new(SqliteStore::open(&folder.join("artel.db"), SqliteOptions::default()).unwrap());
     let dead_letters = Arc::new(DeadLetterBox::open(store.clone()));
@@ -256,7 +255,8 @@ fn agents(folder: &Utf8Path, shelf: watch::Receiver<Arc<SkillShelf>>) -> Agents 
     let parts = AgentsParts {
         stores: Stores { agents: store.clone(), runs: store.clone() },
         engine: Engine::start(engine, store, Arc::new(IdleHands), clock),
-        shelf,
+        is_alive: Arc::new(|_| true),
+        shelves: Arc::new(OneShelf::new(shelf)),
         planner: Arc::new(PatternPlanner),
         roles: Arc::new(()),
         llm: None,

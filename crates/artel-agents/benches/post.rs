@@ -1,5 +1,5 @@
 //! Messages through the post office: how long one takes to somebody who waits, and what becomes of a hundred thousand under
-//! load while the bus falls twice and somebody who reads is killed.
+//! load while the bus falls twice, be it one in the process or a Redis that is killed, and somebody who reads is killed.
 //!
 //! `cargo bench -p artel-agents --bench post` prints a table and the sums; it fails when they do not add up.
 #![expect(
@@ -12,12 +12,16 @@
 #[path = "../tests/it/post_house.rs"]
 #[expect(dead_code, reason = "the tests need more of the house than this")]
 mod post_house;
+#[path = "../../artel-bus/tests/it/server.rs"]
+#[expect(dead_code, reason = "the tests of the bus need more of it")]
+mod redis_server;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use artel_agents::{Office, OfficeConfig, ReadOptions, SendError};
+use artel_agents::{DeadLetterBox, Office, OfficeConfig, OfficeParts, ReadOptions, SendError};
+use artel_bus::BusConfig;
 use artel_model::message::{Message, MessageKind};
 use artel_store::MemoryStore;
 use artel_store::contract::{AnyAgentStore, agent_id};
@@ -25,6 +29,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use post_house::{House, draft, event, sqlite, text, to, urgent};
+use redis_server::{OwnServer, Place};
 
 const CALM_MESSAGES: usize = 10_000;
 const MESSAGES: usize = 100_000;
@@ -44,12 +49,14 @@ fn main() {
     );
     runtime.block_on(measure("memory", |_| Arc::new(MemoryStore::new())));
     runtime.block_on(measure("sqlite", sqlite));
+    let folder = tempfile::tempdir().unwrap();
+    runtime.block_on(load("redis", sqlite(&folder), Some(OwnServer::start())));
 }
 
 async fn measure(store: &str, open: impl Fn(&tempfile::TempDir) -> Arc<dyn AnyAgentStore>) {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     calm(store, open(&folders[0])).await;
-    load(store, open(&folders[1])).await;
+    load(store, open(&folders[1]), None).await;
 }
 
 /// One message at a time, to somebody who waits for it.
@@ -161,8 +168,39 @@ fn is_for_deaf(number: usize) -> bool {
     number.is_multiple_of(100)
 }
 
-async fn load(name: &str, store: Arc<dyn AnyAgentStore>) {
+/// An office whose bus is a Redis, beside that of a house.
+async fn redis_office(house: &House, server: &OwnServer) -> Office {
+    let (store, clock) = (&house.store, house.clock);
+    let dead = DeadLetterBox::open(store.clone());
+    let bus_clock = artel_bus::Clock::new(move || clock.now());
+    let config = BusConfig { clock: bus_clock, dead_letters: Arc::new(dead.clone()) };
+    let parts = OfficeParts {
+        mail: store.clone(),
+        waits: store.clone(),
+        agents: store.clone(),
+        runs: store.clone(),
+        bus: Arc::new(Place::at(&server.url).bus(config).await),
+        clock,
+    };
+    Office::with_dead_letters(OfficeConfig { poll_ms: 5, ..OfficeConfig::default() }, parts, dead)
+}
+
+/// Lets the bus fall or rise: the Redis, or else that of the house.
+fn turn(house: &House, redis: Option<&mut OwnServer>, is_up: bool) {
+    match (redis, is_up) {
+        (Some(server), true) => tokio::task::block_in_place(|| server.order("start")),
+        (Some(server), false) => tokio::task::block_in_place(|| server.order("stop")),
+        (None, true) => house.bus.rise(),
+        (None, false) => house.bus.fall(),
+    }
+}
+
+async fn load(name: &str, store: Arc<dyn AnyAgentStore>, mut redis: Option<OwnServer>) {
     let house = House::open_on(store, OfficeConfig { poll_ms: 5, ..OfficeConfig::default() }, DEAF).await;
+    let office = match &redis {
+        Some(server) => redis_office(&house, server).await,
+        None => house.office.clone(),
+    };
     let desk = Arc::new(Desk {
         begin: Instant::now(),
         sent_at: (0..MESSAGES).map(|_| AtomicU64::new(0)).collect(),
@@ -170,18 +208,17 @@ async fn load(name: &str, store: Arc<dyn AnyAgentStore>) {
         micros: Mutex::default(),
         in_flight: Semaphore::new(IN_FLIGHT_MAX),
     });
-    let begin_to_receive =
-        |number| tokio::spawn(receive(house.office.clone(), SENDERS + number, desk.clone()));
+    let begin_to_receive = |number| tokio::spawn(receive(office.clone(), SENDERS + number, desk.clone()));
     let mut receivers: Vec<JoinHandle<()>> = (1..=RECEIVERS).map(begin_to_receive).collect();
     let (sent, mut progress) = watch::channel(0);
     let senders: Vec<JoinHandle<SenderReport>> = (1..=SENDERS)
-        .map(|sender| tokio::spawn(send(house.office.clone(), sender, desk.clone(), sent.clone())))
+        .map(|sender| tokio::spawn(send(office.clone(), sender, desk.clone(), sent.clone())))
         .collect();
     for tenth in 1..=10 {
         progress.wait_for(|count| *count >= MESSAGES * tenth / 10).await.unwrap();
         match tenth {
-            2 | 6 => house.bus.fall(),
-            3 | 7 => house.bus.rise(),
+            2 | 6 => turn(&house, redis.as_mut(), false),
+            3 | 7 => turn(&house, redis.as_mut(), true),
             4 => receivers[0].abort(),
             5 => receivers[0] = begin_to_receive(1),
             _ => {}

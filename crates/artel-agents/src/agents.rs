@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::config::{AgentsConfig, AgentsParts};
 use crate::driver::Wish;
-use crate::error::AgentsError;
+use crate::error::{AgentsError, chain};
 use crate::metrics::AgentMeters;
 
 /// Agents; clones are the same.
@@ -163,19 +163,29 @@ impl Agents {
 }
 
 /// How many looks for changes pass between two looks at agents at work: those are told by other processes only.
-const LOOKS_APART: u32 = 10;
+pub(crate) const LOOKS_APART: u32 = 10;
 
 /// Looks now and then for what other processes told the agents that work here.
 async fn look_around(shared: Weak<Shared>) {
     let mut seen = None;
+    let mut is_away = false;
     loop {
         let pause = match shared.upgrade() {
             None => return,
             Some(shared) => {
-                if let Ok(version) = shared.parts.stores.runs.version().await
-                    && seen.replace(version) != Some(version)
-                {
-                    shared.look().await;
+                match shared.parts.stores.runs.version().await {
+                    Ok(version) => {
+                        is_away = false;
+                        if seen.replace(version) != Some(version) {
+                            shared.look().await;
+                        }
+                    }
+                    // Once is enough.
+                    Err(_) if is_away => {}
+                    Err(error) => {
+                        is_away = true;
+                        tracing::warn!(error = chain(&error), "what others tell agents is not heard");
+                    }
                 }
                 Duration::from_millis(shared.config.poll_ms) * LOOKS_APART
             }

@@ -71,9 +71,10 @@ impl Shared {
         params: Map<String, Value>,
         cause: Cause,
     ) -> Result<Map<String, Value>, CallError> {
-        let shelf = self.parts.shelf.borrow().clone();
+        let record = self.read(id).await?;
+        let shelf = self.parts.shelves.shelf(record.as_ref().and_then(AgentRecord::viewer));
         let (used, target) = find(&shelf, tool)?;
-        let (record, params) = self.admit(id, &used, &target, params).await?;
+        let (record, params) = self.admit((id, record), &used, &target, params).await?;
         let retried = AgentEvent::Retried { cause: cause.clone().because("it calls something else") };
         let (skill, script) = match target {
             Target::Skill { skill, script, .. } => (skill, script),
@@ -132,13 +133,11 @@ impl Shared {
     /// Passes a call through the gate; a refusal is kept. Returns the agent and the parameters with their defaults.
     async fn admit(
         &self,
-        id: AgentId,
+        (id, record): (AgentId, Option<AgentRecord>),
         used: &ToolUse,
         target: &Target,
         mut params: Map<String, Value>,
     ) -> Result<(AgentRecord, Map<String, Value>), CallError> {
-        let row = self.parts.stores.agents.agent(id).await.map_err(AgentsError::Store)?;
-        let record = row.map(|row| row.record);
         let schema = match target {
             Target::Skill { schema, .. } => Some(schema),
             Target::Own(_) | Target::Unknown => None,
@@ -219,9 +218,10 @@ impl Shared {
         params: Map<String, Value>,
         control: Control,
     ) -> Result<Map<String, Value>, CallError> {
-        let shelf = self.parts.shelf.borrow().clone();
+        let shelf = self.parts.shelves.shelf(record.viewer());
         let (used, target) = find(&shelf, tool)?;
-        let (record, params) = self.admit(record.agent_id, &used, &target, params).await?;
+        let current = self.read(record.agent_id).await?;
+        let (record, params) = self.admit((record.agent_id, current), &used, &target, params).await?;
         let (skill, script) = match target {
             Target::Skill { skill, script, .. } => (skill, script),
             Target::Own(own) => return self.use_own_tool(&record, &used, own, params).await,

@@ -5,7 +5,7 @@ use artel_model::agent::{Agent, AgentEvent, AgentRecord, InvalidTransition, Stam
 use artel_model::id::{AgentId, MessageId};
 use artel_model::message::{Address, Message, MessageKind, Payload, Priority, Sender, Topic, Ttl};
 use artel_model::time::Timestamp;
-use artel_store::{AgentAppend, AgentAppendError, AgentRow};
+use artel_store::{AgentAppend, AgentAppendError, AgentRow, Revision};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -22,6 +22,8 @@ pub(crate) struct Changed {
     pub(crate) before: AgentRecord,
     /// What it is.
     pub(crate) after: AgentRecord,
+    /// How long its log is since.
+    pub(crate) revision: Revision,
 }
 
 /// Why an agent was not changed.
@@ -44,7 +46,7 @@ impl Shared {
             let Some(AgentRow { record, revision }) = row else { return Err(ChangeError::Unknown) };
             let wanted = decide(&record);
             if wanted.is_empty() {
-                return Ok(Changed { before: record.clone(), after: record });
+                return Ok(Changed { before: record.clone(), after: record, revision });
             }
             let at = self.parts.clock.now();
             let before = record.clone();
@@ -60,8 +62,8 @@ impl Shared {
             let is_ended = events.iter().any(|event| matches!(event.event, AgentEvent::Ended(_)));
             let append = AgentAppend { expected: revision, events, record: after.clone() };
             match self.parts.stores.agents.append_agent(append).await {
-                Ok(_) => {
-                    let changed = Changed { before, after };
+                Ok(revision) => {
+                    let changed = Changed { before, after, revision };
                     self.steer(&changed.after);
                     if !is_ended {
                         self.end_abandoned_run(&changed).await;

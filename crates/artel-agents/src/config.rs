@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use artel_engine::planner::Planner;
-use artel_engine::{Clock, Engine, SkillShelf};
+use artel_engine::{Clock, Engine, Shelves};
 use artel_model::agent::{Layer, Role, RoleName, SpawnLimits};
 use artel_store::{AgentStore, OwnerId, RunStore};
-use tokio::sync::watch;
 
 use crate::announce::Announce;
 use crate::driver::WorkDriver;
@@ -59,6 +58,10 @@ impl RoleBook for () {
     }
 }
 
+/// Says whether somebody alive sees to what an owner began. One of whom nothing is known is alive: nobody here can say that
+/// they are not.
+pub type IsAlive = Arc<dyn Fn(&OwnerId) -> bool + Send + Sync>;
+
 /// Where agents and their runs are kept.
 #[derive(Clone)]
 pub struct Stores {
@@ -75,8 +78,10 @@ pub struct AgentsParts {
     pub stores: Stores,
     /// What runs their plans.
     pub engine: Engine,
-    /// The skills there are.
-    pub shelf: watch::Receiver<Arc<SkillShelf>>,
+    /// Who is alive.
+    pub is_alive: IsAlive,
+    /// The skills that everybody sees.
+    pub shelves: Arc<dyn Shelves>,
     /// Who makes plans for tasks.
     pub planner: Arc<dyn Planner>,
     /// The roles there are.

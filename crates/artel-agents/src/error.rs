@@ -36,6 +36,32 @@ pub enum SpawnFailed {
     Failed(#[from] AgentsError),
 }
 
+/// Why an agent did not begin anew.
+#[derive(Debug, thiserror::Error)]
+pub enum StartRefused {
+    /// There is no such agent.
+    #[error("there is no agent {0}")]
+    Unknown(AgentId),
+    /// It is not free.
+    #[error(transparent)]
+    Transition(InvalidTransition),
+    /// What it was spawned for cannot be done any more.
+    #[error(transparent)]
+    Unfit(SpawnRefused),
+    /// Something went wrong.
+    #[error(transparent)]
+    Failed(#[from] AgentsError),
+}
+
+impl From<SpawnFailed> for StartRefused {
+    fn from(error: SpawnFailed) -> Self {
+        match error {
+            SpawnFailed::Refused(refused) => Self::Unfit(refused),
+            SpawnFailed::Failed(error) => Self::Failed(error),
+        }
+    }
+}
+
 /// Why an agent was not told.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandRefused {

@@ -30,10 +30,11 @@ pub use agents::Agents;
 pub use announce::{Announce, Silent};
 pub use command::{
     AfterWork, CLIENTS, ClientHome, CommandDriver, CommandDriverConfig, EffectiveRules, OwnCommands,
+    prune_work_folders,
 };
-pub use config::{AgentsConfig, AgentsParts, AtLimit, RoleBook, Stores};
+pub use config::{AgentsConfig, AgentsParts, AtLimit, IsAlive, RoleBook, Stores};
 pub use driver::{Control, Job, Wish, WorkDriver};
-pub use error::{AgentsError, CallError, CommandRefused, SpawnFailed};
+pub use error::{AgentsError, CallError, CommandRefused, SpawnFailed, StartRefused};
 pub use llm::{LlmDriver, LlmDriverConfig, ModelChoice};
 pub use metrics::METRICS;
 pub use office::{

@@ -55,7 +55,9 @@ impl Shared {
         params: Map<String, Value>,
     ) -> Result<Map<String, Value>, CallError> {
         let came = match tool {
-            OwnTool::ReadSkillFile => read_skill_file(&self.parts.shelf.borrow().clone(), record, &params),
+            OwnTool::ReadSkillFile => {
+                read_skill_file(&self.parts.shelves.shelf(record.viewer()), record, &params)
+            }
             OwnTool::SendMessage => self.send_message(record, params).await,
             OwnTool::SpawnAgent => Box::pin(self.spawn_below(record, params)).await,
         };
@@ -102,7 +104,7 @@ impl Shared {
         // Whatever it says, the agent below is its own.
         request.parent = Some(record.agent_id);
         let cause = Cause::by(record.agent_id.to_string());
-        match self.clone().spawn(&request, cause).await {
+        match self.clone().spawn(&request, record.viewer(), cause).await {
             Ok(spawned) => Ok(Map::from_iter([
                 ("agent_id".to_owned(), json!(spawned.record.agent_id)),
                 ("state".to_owned(), json!(spawned.record.state())),

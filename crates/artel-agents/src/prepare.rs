@@ -30,7 +30,7 @@ pub(crate) enum Errand {
 impl Shared {
     /// Makes what an agent would do first, or says why it could not.
     pub(crate) fn errand(&self, spec: &AgentSpec) -> Result<Errand, Vec<SpawnError>> {
-        let shelf = self.parts.shelf.borrow().clone();
+        let shelf = self.parts.shelves.shelf(spec.viewer.as_ref());
         match &spec.driver {
             Driver::Skill { skill, params, chain } => {
                 let plan = if *chain {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use artel_engine::Command;
 use artel_model::agent::{AgentEvent, AgentRecord, AgentState, Cause, Driver};
 use artel_model::id::{AgentId, RunId};
-use artel_store::{AgentFilter, OwnerId, PageRequest, Revision};
+use artel_model::run::RunState;
+use artel_store::{AgentFilter, OwnerId, PageRequest, Revision, RunFilter, RunRow};
 use serde_json::Value;
 
 use crate::agents::{Agents, Shared};
@@ -21,11 +22,34 @@ const BEGINS_WITHIN_MS: u64 = 60_000;
 const PAGE: usize = 200;
 
 impl Agents {
+    /// Tells runs to end whose agent was ended by a process that died before it could tell them, and returns them. Comes
+    /// before runs are recovered, so that none of these goes on.
+    pub async fn end_runs_of_the_ended(&self) -> Result<Vec<RunId>, AgentsError> {
+        let parts = &self.shared.parts;
+        let states = RunState::ALL.iter().copied().filter(|state| !state.is_final()).collect();
+        let filter = RunFilter { states, ..RunFilter::default() };
+        let mut page = PageRequest { after: None, limit: PAGE };
+        let mut told = Vec::new();
+        loop {
+            let found = parts.stores.runs.runs(&filter, &page).await?;
+            let is_left = |row: &RunRow| !row.owner.as_ref().is_some_and(|owner| (parts.is_alive)(owner));
+            for row in found.items.into_iter().filter(is_left) {
+                let Some(agent) = row.summary.agent_id else { continue };
+                let agent = self.shared.read(agent).await?;
+                if agent.is_some_and(|agent| is_ended(agent.state())) {
+                    self.shared.end_part(Some(row.summary.run_id)).await;
+                    told.push(row.summary.run_id);
+                }
+            }
+            match found.next {
+                Some(next) => page.after = Some(next),
+                None => return Ok(told),
+            }
+        }
+    }
+
     /// Takes over every agent at work whose process is gone, and lets it go on. Its runs must have been recovered before.
-    pub async fn recover(
-        &self,
-        is_alive: &(dyn Fn(&OwnerId) -> bool + Sync),
-    ) -> Result<Vec<AgentId>, AgentsError> {
+    pub async fn recover(&self) -> Result<Vec<AgentId>, AgentsError> {
         let states = vec![AgentState::Idle, AgentState::Running, AgentState::Paused];
         let filter = AgentFilter { states, ..AgentFilter::default() };
         let mut page = PageRequest { after: None, limit: PAGE };
@@ -33,9 +57,7 @@ impl Agents {
         loop {
             let found = self.list(&filter, &page).await?;
             for row in found.items {
-                if self.shared.is_left_over(&row.record, is_alive)
-                    && self.shared.take_over(&row.record).await?
-                {
+                if self.shared.is_left_over(&row.record) && self.shared.take_over(&row.record).await? {
                     recovered.push(row.record.agent_id);
                 }
             }
@@ -49,12 +71,12 @@ impl Agents {
 
 impl Shared {
     /// Says whether nobody sees to an agent that should be at work.
-    fn is_left_over(&self, record: &AgentRecord, is_alive: &(dyn Fn(&OwnerId) -> bool + Sync)) -> bool {
+    fn is_left_over(&self, record: &AgentRecord) -> bool {
         if self.working().contains_key(&record.agent_id) {
             return false;
         }
         match record.standing.work() {
-            Some(work) => !is_alive(&OwnerId(work.owner.clone())),
+            Some(work) => !(self.parts.is_alive)(&OwnerId(work.owner.clone())),
             // Whoever spawned it ended before it began. One that is just being spawned begins within a moment.
             None => {
                 let age_ms = self.parts.clock.now().millis_since(record.created_at);
@@ -220,5 +242,17 @@ impl Shared {
                 }
             }
         }
+    }
+}
+
+/// Says whether somebody ended an agent, so that nothing of it may go on.
+pub(crate) fn is_ended(state: AgentState) -> bool {
+    match state {
+        AgentState::Cancelled | AgentState::Terminated => true,
+        AgentState::Idle
+        | AgentState::Running
+        | AgentState::Paused
+        | AgentState::Completed
+        | AgentState::Failed => false,
     }
 }

@@ -41,9 +41,9 @@ impl Seat {
         &self.record
     }
 
-    /// Returns the skills there are.
+    /// Returns the skills that the agent sees.
     pub fn shelf(&self) -> Arc<SkillShelf> {
-        self.shared.parts.shelf.borrow().clone()
+        self.shared.parts.shelves.shelf(self.record.viewer())
     }
 
     /// Returns the skills that the agent was given and may read, in their order.

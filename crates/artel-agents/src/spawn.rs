@@ -1,8 +1,9 @@
 //! Spawning: everything is decided first; then the agent is kept, and begins.
 
+use artel_model::access::Viewer;
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentSpec, Cause, Parent, SpawnContext, SpawnError, SpawnErrorCode,
-    SpawnRefused, SpawnRequest, StampedAgentEvent, prepare,
+    AgentEvent, AgentRecord, AgentSpec, AgentState, Cause, InvalidTransition, Parent, SpawnContext,
+    SpawnError, SpawnErrorCode, SpawnRefused, SpawnRequest, StampedAgentEvent, prepare,
 };
 use artel_model::id::AgentId;
 use artel_model::skill::Skill;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 
 use crate::agents::{Agents, Shared};
 use crate::clock::{from_now, now};
-use crate::error::{AgentsError, SpawnFailed};
+use crate::error::{AgentsError, SpawnFailed, StartRefused};
 
 /// An agent that was spawned.
 #[derive(Clone, Debug)]
@@ -23,23 +24,42 @@ pub struct Spawned {
 }
 
 impl Agents {
-    /// Lets an agent that is free begin anew what it was spawned for.
-    pub async fn start(&self, id: AgentId, cause: Cause) -> Result<AgentRecord, SpawnFailed> {
-        let unknown = || {
-            let error = SpawnError::new(SpawnErrorCode::InvalidRequest, format!("there is no agent {id}"));
-            SpawnFailed::Refused(SpawnRefused::new(vec![error], Vec::new()))
-        };
-        let record = self.agent(id).await?.ok_or_else(unknown)?.record;
+    /// Lets an agent that is free begin anew what it was spawned for. When this returns, that survives a power cut.
+    pub async fn start(&self, id: AgentId, cause: Cause) -> Result<AgentRecord, StartRefused> {
+        let record = self.shared.read(id).await?.ok_or(StartRefused::Unknown(id))?;
+        match record.state() {
+            AgentState::Idle => {}
+            from @ (AgentState::Running
+            | AgentState::Paused
+            | AgentState::Completed
+            | AgentState::Failed
+            | AgentState::Cancelled
+            | AgentState::Terminated) => {
+                let transition = InvalidTransition { from, to: AgentState::Running };
+                return Err(StartRefused::Transition(transition));
+            }
+        }
         self.shared.check_above(&record).await?;
         let errand = self.shared.errand(&record.spec);
-        let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, Vec::new()));
-        Ok(self.shared.clone().begin(record, errand.map_err(refuse)?, cause).await?)
+        let errand = errand.map_err(|errors| StartRefused::Unfit(SpawnRefused::new(errors, Vec::new())))?;
+        let record = self.shared.clone().begin(record, errand, cause).await?;
+        self.shared.parts.stores.runs.sync().await.map_err(AgentsError::Store)?;
+        Ok(record)
     }
 
     /// Spawns an agent, which begins at once unless somebody outside drives it. Nothing exists when this is refused. When
     /// this returns, the agent survives a power cut.
-    pub async fn spawn(&self, request: &SpawnRequest, cause: Cause) -> Result<Spawned, SpawnFailed> {
-        self.shared.clone().spawn(request, cause).await
+    ///
+    /// The agent sees the skills that the viewer sees, and so does all that it spawns. Below an agent of somebody else a
+    /// viewer spawns nothing: it is refused as one that does not exist. Without a viewer, somebody has the data folder in
+    /// hand and may spawn anywhere; below an agent, what is spawned sees what that agent does.
+    pub async fn spawn(
+        &self,
+        request: &SpawnRequest,
+        viewer: Option<&Viewer>,
+        cause: Cause,
+    ) -> Result<Spawned, SpawnFailed> {
+        self.shared.clone().spawn(request, viewer, cause).await
     }
 }
 
@@ -47,9 +67,10 @@ impl Shared {
     pub(crate) async fn spawn(
         self: std::sync::Arc<Self>,
         request: &SpawnRequest,
+        viewer: Option<&Viewer>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
-        let came = self.clone().try_spawn(request, cause).await;
+        let came = self.clone().try_spawn(request, viewer, cause).await;
         self.meters.spawn_ended(&came);
         came
     }
@@ -57,9 +78,10 @@ impl Shared {
     async fn try_spawn(
         self: std::sync::Arc<Self>,
         request: &SpawnRequest,
+        viewer: Option<&Viewer>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
-        let (spec, warnings) = self.decide(request).await?;
+        let (spec, warnings) = self.decide(request, viewer).await?;
         let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, warnings.clone()));
         let errand = self.errand(&spec).map_err(refuse)?;
         let record = self.keep(spec, cause.clone()).await.map_err(|error| match error {
@@ -72,15 +94,25 @@ impl Shared {
     }
 
     /// Decides what the agent would be.
-    async fn decide(&self, request: &SpawnRequest) -> Result<(AgentSpec, Vec<String>), SpawnFailed> {
+    async fn decide(
+        &self,
+        request: &SpawnRequest,
+        viewer: Option<&Viewer>,
+    ) -> Result<(AgentSpec, Vec<String>), SpawnFailed> {
+        let is_of_viewer =
+            |parent: &AgentRecord| viewer.is_none_or(|viewer| parent.owner() == Some(&viewer.user));
         let parent = match request.parent {
             None => None,
-            Some(id) => Some(self.parts.stores.agents.agent(id).await.map_err(AgentsError::Store)?),
+            Some(id) => Some(self.read(id).await?.filter(is_of_viewer)),
         };
-        if let Some(Some(row)) = &parent {
-            self.check_above(&row.record).await?;
-        }
-        let shelf = self.parts.shelf.borrow().clone();
+        let viewer = match &parent {
+            None | Some(None) => viewer,
+            Some(Some(parent)) => {
+                self.check_above(parent).await?;
+                parent.viewer()
+            }
+        };
+        let shelf = self.parts.shelves.shelf(viewer);
         let find = |name: &str| -> Option<&Skill> {
             let name = name.parse().ok()?;
             shelf.catalog().registry().get(&name, None).ok().map(AsRef::as_ref)
@@ -91,8 +123,9 @@ impl Shared {
             parent: match &parent {
                 None => Parent::None,
                 Some(None) => Parent::Unknown,
-                Some(Some(row)) => Parent::Agent(&row.record),
+                Some(Some(parent)) => Parent::Agent(parent),
             },
+            viewer,
             default: &self.config.default,
             limits: self.config.limits,
         };

@@ -25,7 +25,7 @@ impl Shared {
     pub(crate) async fn answer_task(self: &Arc<Self>, record: &AgentRecord, job: Job) -> WorkEnd {
         let mut config = ReplanConfig::new(Arc::new(fresh_plan));
         config.deadline_ms = u64::try_from(job.deadline.as_millis()).unwrap_or(u64::MAX);
-        let shelf = self.parts.shelf.borrow().clone();
+        let shelf = self.parts.shelves.shelf(record.viewer());
         let is_usable = |name: &SkillName| {
             let view = shelf.skill(name, None).filter(|view| view.health.is_usable());
             view.is_some_and(|view| is_allowed(&record.spec.policy, view.skill))
@@ -73,7 +73,7 @@ struct TaskRunner {
 #[async_trait]
 impl PlanRunner for TaskRunner {
     async fn run(&self, document: PlanDocument, deadline: Instant) -> RunVerdict {
-        let shelf = self.shared.parts.shelf.borrow().clone();
+        let shelf = self.shared.parts.shelves.shelf(self.record.viewer());
         let plan = match resolve(&document, &*shelf) {
             Ok(plan) => plan,
             Err(problems) => return RunVerdict::Invalid(problems),

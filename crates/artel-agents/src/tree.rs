@@ -2,12 +2,18 @@
 //! while it is being stopped; what they started is gone before this returns.
 
 use artel_engine::Command;
-use artel_model::agent::{AgentEvent, AgentRecord, AgentState, Cause, InvalidTransition};
+use artel_model::agent::{
+    AgentEvent, AgentRecord, AgentState, Cause, Driver, InvalidTransition, StampedAgentEvent,
+};
 use artel_model::id::AgentId;
+use artel_store::{OwnerId, Revision, RunRow};
+use serde_json::json;
+use uuid::Uuid;
 
-use crate::agents::{Agents, Shared};
+use crate::agents::{Agents, LOOKS_APART, Shared};
 use crate::change::ChangeError;
-use crate::error::{AgentsError, CommandRefused};
+use crate::error::{AgentsError, CommandRefused, chain};
+use crate::recover::is_ended;
 
 /// What a whole tree is told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,6 +23,17 @@ pub(crate) enum Order {
     Cancel,
     Terminate,
 }
+
+/// An agent that was told something.
+struct Told {
+    /// The agent as it was when it was told.
+    record: AgentRecord,
+    /// What it heard is the last in a log of this length.
+    since: Revision,
+}
+
+/// Events that are looked through for the word of another process: an agent that was told to end does little more.
+const EVENTS_MAX: usize = 1000;
 
 impl Agents {
     /// Makes an agent and everything below it stand still. Returns the agent.
@@ -102,7 +119,7 @@ impl Shared {
         // nobody from being told.
         while let Some((id, cause)) = next.pop() {
             match self.tell_one(id, order, cause).await {
-                Ok(before) if order.concerns(before.state()) => told.push(before),
+                Ok(one) if order.concerns(one.record.state()) => told.push(one),
                 Ok(_) => {}
                 Err(error) => refusal = refusal.or(Some(error)),
             }
@@ -126,8 +143,8 @@ impl Shared {
         self.read(id).await?.ok_or(CommandRefused::Unknown(id))
     }
 
-    /// Tells one agent, and what works for it. Returns the agent as it was when it was told.
-    async fn tell_one(&self, id: AgentId, order: Order, cause: Cause) -> Result<AgentRecord, CommandRefused> {
+    /// Tells one agent, and what works for it.
+    async fn tell_one(&self, id: AgentId, order: Order, cause: Cause) -> Result<Told, CommandRefused> {
         let decide = |record: &AgentRecord| {
             if order.concerns(record.state()) { vec![order.event(cause.clone())] } else { Vec::new() }
         };
@@ -136,32 +153,24 @@ impl Shared {
         if let Some(run) = work.and_then(|work| work.run_id) {
             self.command_run(run, &order.command()).await.map_err(CommandRefused::Run)?;
         }
-        Ok(changed.before)
+        Ok(Told { record: changed.before, since: changed.revision })
     }
 
-    /// Waits until nothing of the agents' work is left, those below first; not longer than work may take to end. What
-    /// another process works at is told to end, and ends when that process looks.
-    async fn wait_for_the_end_of(&self, told: &[AgentRecord]) -> Result<(), CommandRefused> {
-        let until = crate::clock::from_now(self.config.grace_ms * 2);
+    /// Waits until nothing of the agents' work is left, those below first; not longer than work may take to end, and another
+    /// process to hear of it.
+    async fn wait_for_the_end_of(&self, told: &[Told]) -> Result<(), CommandRefused> {
+        let heard_ms = self.config.poll_ms * u64::from(LOOKS_APART);
+        let until = crate::clock::from_now(self.config.grace_ms * 2 + heard_ms);
         let mut late = Vec::new();
-        for record in told.iter().rev() {
-            let id = record.agent_id;
-            let run = record.standing.work().and_then(|work| work.run_id);
+        for one in told.iter().rev() {
             let mut seen = self.changed.subscribe();
             loop {
                 seen.mark_unchanged();
-                let is_over = match run {
-                    Some(run) => {
-                        let row = self.parts.stores.runs.run(run).await.map_err(AgentsError::Store)?;
-                        row.is_none_or(|row| row.summary.state.is_final())
-                    }
-                    None => true,
-                };
-                if is_over && !self.working().contains_key(&id) {
+                if self.is_over(one).await? {
                     break;
                 }
                 if crate::clock::now() >= until {
-                    late.push(id);
+                    late.push(one.record.agent_id);
                     break;
                 }
                 self.something_changes(&mut seen).await;
@@ -170,9 +179,72 @@ impl Shared {
         if late.is_empty() { Ok(()) } else { Err(CommandRefused::StillEnding(late)) }
     }
 
-    async fn read(&self, id: AgentId) -> Result<Option<AgentRecord>, AgentsError> {
+    /// Says whether nothing is left of what an agent was at. What a process that is gone was at ended with it.
+    async fn is_over(&self, told: &Told) -> Result<bool, AgentsError> {
+        let Told { record, since } = told;
+        if self.working().contains_key(&record.agent_id) {
+            return Ok(false);
+        }
+        let Some(work) = record.standing.work() else { return Ok(true) };
+        let is_alive = |owner: &OwnerId| (self.parts.is_alive)(owner);
+        if let Some(run) = work.run_id {
+            let row = self.parts.stores.runs.run(run).await?;
+            let goes_on =
+                |row: &RunRow| !row.summary.state.is_final() && row.owner.as_ref().is_some_and(is_alive);
+            if row.as_ref().is_some_and(goes_on) {
+                return Ok(false);
+            }
+        }
+        let owner = OwnerId(work.owner.clone());
+        let is_here = owner == self.config.owner;
+        if is_here || !is_task(record) || !is_alive(&owner) {
+            return Ok(true);
+        }
+        self.has_word_of(record.agent_id, work.id, *since).await
+    }
+
+    /// Says whether the process that worked for an agent left word that it is done.
+    async fn has_word_of(&self, id: AgentId, work: Uuid, since: Revision) -> Result<bool, AgentsError> {
+        let events = self.parts.stores.agents.agent_events(id, since, EVENTS_MAX).await?;
+        Ok(events.iter().any(|logged| is_word_of(&logged.event.event, work)))
+    }
+
+    /// Leaves word that work is done that its agent was told to leave: another process may wait for that.
+    pub(crate) async fn leave_word(&self, record: &AgentRecord) {
+        let id = record.agent_id;
+        let Some(work) = record.standing.work() else { return };
+        let found = self.read(id).await;
+        if !found.is_ok_and(|now| now.is_some_and(|now| is_ended(now.state()))) {
+            return;
+        }
+        let event = StampedAgentEvent { at: self.parts.clock.now(), event: word_of(work.id) };
+        if let Err(error) = self.parts.stores.agents.append_said(id, vec![event]).await {
+            tracing::warn!(agent = %id, error = chain(&error), "nobody learns that the agent's work is over");
+        }
+    }
+
+    /// Returns an agent.
+    pub(crate) async fn read(&self, id: AgentId) -> Result<Option<AgentRecord>, AgentsError> {
         Ok(self.parts.stores.agents.agent(id).await?.map(|row| row.record))
     }
+}
+
+/// Says whether an agent's work is more than a run of the engine.
+fn is_task(record: &AgentRecord) -> bool {
+    let is_operation = record.standing.work().is_some_and(|work| work.operation.is_some());
+    match &record.spec.driver {
+        Driver::Plan { plan: None } | Driver::Llm | Driver::Command(_) => !is_operation,
+        Driver::Plan { plan: Some(_) } | Driver::Skill { .. } | Driver::External => false,
+    }
+}
+
+/// What a process says that has ended a piece of work after its agent left it.
+fn word_of(work: Uuid) -> AgentEvent {
+    AgentEvent::Said { by: "artel".to_owned(), what: json!({"text": "the work is over", "work": work}) }
+}
+
+fn is_word_of(event: &AgentEvent, work: Uuid) -> bool {
+    *event == word_of(work)
 }
 
 fn refused(id: AgentId, error: ChangeError) -> CommandRefused {

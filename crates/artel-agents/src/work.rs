@@ -130,6 +130,7 @@ impl Shared {
             slots: self.config.slots,
             agent: Some(record.agent_id),
             policy: Some(record.spec.policy.clone()),
+            viewer: record.viewer().cloned(),
         }
     }
 
@@ -261,6 +262,7 @@ impl Shared {
             }
             let end = shared.work(&record, errand, job).await;
             shared.end_work(&record, end).await;
+            shared.leave_word(&record).await;
             shared.leave(id);
         });
     }

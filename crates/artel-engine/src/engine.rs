@@ -17,13 +17,14 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::driver::{Closing, DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
 use crate::hands::Hands;
+use crate::lookout::look_around;
 use crate::metrics::{Raised, RunMeters};
 use crate::slots::Slots;
 
 /// Events that are read at once by who follows a run.
 const FOLLOW_PAGE: usize = 500;
 /// Runs that are looked at together.
-const RUNS_PAGE: usize = 200;
+pub(crate) const RUNS_PAGE: usize = 200;
 
 /// How long killed processes may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(1);
@@ -55,16 +56,16 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) config: EngineConfig,
     pub(crate) surroundings: Surroundings,
-    drivers: Mutex<HashMap<RunId, Driven>>,
+    pub(crate) drivers: Mutex<HashMap<RunId, Driven>>,
     closing: watch::Sender<Closing>,
     runs: Arc<Semaphore>,
 }
 
 /// A run that is driven here.
 #[derive(Clone)]
-struct Driven {
-    look: Arc<Notify>,
-    progress: watch::Receiver<Progress>,
+pub(crate) struct Driven {
+    pub(crate) look: Arc<Notify>,
+    pub(crate) progress: watch::Receiver<Progress>,
     failure: Arc<OnceLock<DriveError>>,
 }
 
@@ -463,54 +464,6 @@ impl Follow {
             None => {
                 self.driven = None;
                 Ok(())
-            }
-        }
-    }
-}
-
-/// Looks for what other processes wrote, as long as the engine is there.
-async fn look_around(shared: std::sync::Weak<Shared>) {
-    let mut seen = None;
-    loop {
-        let Some(shared) = shared.upgrade() else { return };
-        let poll = Duration::from_millis(shared.config.poll_ms);
-        let has_drivers = !shared.drivers.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-        if has_drivers {
-            // A store that fails is told by the drivers.
-            let version = shared.surroundings.store.version().await.ok();
-            if version != seen && shared.wake_drivers().await.is_ok() {
-                seen = version;
-            }
-        }
-        drop(shared);
-        tokio::time::sleep(poll).await;
-    }
-}
-
-impl Shared {
-    /// Wakes the drivers whose logs are longer than they know, all found in one go.
-    async fn wake_drivers(&self) -> Result<(), StoreError> {
-        let oldest = {
-            let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-            drivers.values().map(|driven| driven.progress.borrow().summary.created_at).min()
-        };
-        let filter = RunFilter { created_from: oldest, ..RunFilter::default() };
-        let mut page = PageRequest { after: None, limit: RUNS_PAGE };
-        loop {
-            let runs = self.surroundings.store.runs(&filter, &page).await?;
-            {
-                let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-                for row in runs.items {
-                    let driven = drivers.get(&row.summary.run_id);
-                    let knows_less = |driven: &&Driven| driven.progress.borrow().revision < row.revision;
-                    if let Some(driven) = driven.filter(knows_less) {
-                        driven.look.notify_one();
-                    }
-                }
-            }
-            match runs.next {
-                Some(next) => page.after = Some(next),
-                None => return Ok(()),
             }
         }
     }

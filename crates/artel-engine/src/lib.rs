@@ -11,7 +11,9 @@ mod engine;
 mod error_text;
 mod hands;
 mod home;
+pub mod hub;
 pub mod llm;
+mod lookout;
 mod metrics;
 #[cfg(debug_assertions)]
 mod mortal;
@@ -23,6 +25,7 @@ mod quote;
 mod remove;
 mod script_hands;
 mod shelf;
+mod shelves;
 #[cfg(test)]
 mod simulation;
 mod slots;
@@ -42,4 +45,5 @@ pub use prune::{Pruned, prune};
 pub use remove::remove_folder;
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};
 pub use shelf::SkillShelf;
+pub use shelves::{OneShelf, Shelves};
 pub use submit::{SubmitError, Submitted};

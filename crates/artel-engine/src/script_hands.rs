@@ -8,11 +8,10 @@ use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
 use artel_model::schema::{Quote, Schema, Violation};
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
-use artel_model::skill::{Script, Skill};
+use artel_model::skill::{Script, Skill, SkillPin};
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
-use tokio::sync::watch;
 
 use crate::asset::{AssetOrigin, AssetStore};
 use crate::attempt_folder::{AttemptFolder, AttemptFolders};
@@ -23,6 +22,7 @@ use crate::process::{
     ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
 };
 use crate::shelf::SkillShelf;
+use crate::shelves::Shelves;
 
 /// Violations of a schema that a message lists.
 const VIOLATIONS_SHOWN: usize = 10;
@@ -98,21 +98,21 @@ struct Done {
 struct Shared {
     launcher: Launcher,
     folders: AttemptFolders,
-    shelf: watch::Receiver<Arc<SkillShelf>>,
+    shelves: Arc<dyn Shelves>,
     assets: AssetStore,
     rules: ScriptRules,
 }
 
 impl ScriptHands {
-    /// Makes hands that find skills on the shelf that is there when an attempt begins.
+    /// Makes hands that find skills on the shelves that are there when an attempt begins.
     pub fn new(
         launcher: Launcher,
-        shelf: watch::Receiver<Arc<SkillShelf>>,
+        shelves: Arc<dyn Shelves>,
         assets: AssetStore,
         rules: ScriptRules,
     ) -> Self {
         let folders = AttemptFolders::new(rules.work_folder.clone());
-        Self { shared: Arc::new(Shared { launcher, folders, shelf, assets, rules }) }
+        Self { shared: Arc::new(Shared { launcher, folders, shelves, assets, rules }) }
     }
 
     /// Waits until the folders of all attempts are cleared away whose end was reported.
@@ -197,15 +197,11 @@ impl Shared {
         control: process::AttemptControl,
         sink: &mut dyn EventSink,
     ) -> Done {
-        let shelf = self.shelf.borrow().clone();
         let target = match &assignment.work {
             Work::Script(target) => target.clone(),
-            Work::Gather { skill, version, .. } => {
-                let returns = shelf
-                    .entry(skill, version)
-                    .and_then(|entry| entry.skill.as_ref())
-                    .and_then(|skill| skill.interface.returns.clone());
-                return ended(checked(assignment.gathered, Vec::new(), None, returns.as_ref()));
+            Work::Gather { skill, version, content_hash, .. } => {
+                let pin = SkillPin { name: skill.clone(), version: version.clone() };
+                return ended(self.gather(assignment.gathered, &pin, content_hash));
             }
         };
         let input = match assignment.input.clone() {
@@ -214,6 +210,11 @@ impl Shared {
                 let (retry, fault) = (Retry::Useless, Fault::Elsewhere);
                 return ended(AttemptOutcome::Failed { error, retry, fault });
             }
+        };
+        let pin = SkillPin { name: target.skill.clone(), version: target.version.clone() };
+        let shelf = match self.shelf(&pin, &target.content_hash) {
+            Ok(shelf) => shelf,
+            Err(error) => return ended(failed(error, Retry::Useless, Fault::Elsewhere)),
         };
         let found = match find(&shelf, &target) {
             Ok(found) => found,
@@ -250,6 +251,25 @@ impl Shared {
             end.report.outcome = checked(output, patches, summary, returns);
         }
         Done { end, folder: Some(prepared.folder) }
+    }
+
+    /// Returns a shelf with exactly the files that the plan was made with.
+    fn shelf(&self, skill: &SkillPin, content_hash: &str) -> Result<Arc<SkillShelf>, String> {
+        let changed =
+            || format!("skill `{skill}` was changed or removed after the plan was made: plan again");
+        self.shelves.holding(skill, content_hash).ok_or_else(changed)
+    }
+
+    /// Makes the result of a composite, which has to keep what the composite promised when the plan was made.
+    fn gather(&self, output: Map<String, Value>, skill: &SkillPin, content_hash: &str) -> AttemptOutcome {
+        let shelf = match self.shelf(skill, content_hash) {
+            Ok(shelf) => shelf,
+            Err(error) => return failed(error, Retry::Useless, Fault::Elsewhere),
+        };
+        let entry = shelf.entry(&skill.name, &skill.version);
+        let composite = entry.and_then(|entry| entry.skill.as_deref());
+        let returns = composite.and_then(|composite| composite.interface.returns.as_ref());
+        checked(output, Vec::new(), None, returns)
     }
 
     fn prepare(
@@ -335,16 +355,13 @@ struct Found<'s> {
 
 /// Finds the very script that the plan was made with.
 fn find<'s>(shelf: &'s SkillShelf, target: &ScriptTarget) -> Result<Found<'s>, String> {
-    let ScriptTarget { skill, version, content_hash, script, .. } = target;
-    let gone = || format!("skill `{skill}@{version}` is not there any more");
-    let entry = shelf.entry(skill, version).ok_or_else(gone)?;
-    let found = entry.skill.as_deref().ok_or_else(gone)?;
-    if !shelf.has_content(entry, content_hash) {
-        return Err(format!("skill `{skill}@{version}` was changed after the plan was made: plan again"));
-    }
-    let script =
-        found.script(script).ok_or_else(|| format!("skill `{skill}@{version}` has no script `{script}`"))?;
-    Ok(Found { entry, skill: found, script })
+    let ScriptTarget { skill, version, script, .. } = target;
+    let entry = shelf.entry(skill, version);
+    let entry = entry.ok_or_else(|| format!("skill `{skill}@{version}` is not there any more"))?;
+    let found = entry.skill.as_deref().and_then(|skill| Some((skill, skill.script(script)?)));
+    let (skill, script) =
+        found.ok_or_else(|| format!("skill `{skill}@{version}` has no script `{script}`"))?;
+    Ok(Found { entry, skill, script })
 }
 
 /// Returns the file of a script. Whatever links there are on the way, it must lie in the skill's folder.

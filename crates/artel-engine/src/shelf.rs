@@ -23,13 +23,20 @@ const SKILL_SCHEME: &str = "skill://";
 pub struct SkillShelf {
     catalog: Catalog,
     health: BTreeMap<SkillName, SkillHealth>,
-    /// Relative paths in plans start here.
-    base: Utf8PathBuf,
+    paths: Paths,
     data: Utf8PathBuf,
     /// What is found out about a skill when it is first asked for.
     known: BTreeMap<SkillPin, Known>,
     /// The real folders of skills, when a path is first asked for.
     folders: OnceLock<HashMap<Utf8PathBuf, usize>>,
+}
+
+/// Whether plans may name scripts by paths of this machine.
+enum Paths {
+    /// They may, and relative ones start here.
+    From(Utf8PathBuf),
+    /// They may not, and are shown none.
+    Hidden,
 }
 
 #[derive(Default)]
@@ -43,10 +50,20 @@ struct Known {
 impl SkillShelf {
     /// Makes a shelf of a catalog. Relative paths in plans start at `base`; built-in skills are unpacked into `data`.
     pub fn new(catalog: Catalog, health: Vec<SkillHealth>, base: Utf8PathBuf, data: Utf8PathBuf) -> Self {
+        Self::with(catalog, health, Paths::From(base), data)
+    }
+
+    /// Makes a shelf for people elsewhere, who are to learn nothing of this machine's files: plans name scripts by their skills,
+    /// every path is outside of them whether it exists or not, and none is shown.
+    pub fn without_paths(catalog: Catalog, health: Vec<SkillHealth>, data: Utf8PathBuf) -> Self {
+        Self::with(catalog, health, Paths::Hidden, data)
+    }
+
+    fn with(catalog: Catalog, health: Vec<SkillHealth>, paths: Paths, data: Utf8PathBuf) -> Self {
         let pins = catalog.registry().all().map(|skill| (skill.pin(), Known::default()));
         let known = pins.collect();
         let health = health.into_iter().map(|health| (health.skill.clone(), health)).collect();
-        Self { catalog, health, base, data, known, folders: OnceLock::new() }
+        Self { catalog, health, paths, data, known, folders: OnceLock::new() }
     }
 
     /// Returns the catalog.
@@ -65,10 +82,11 @@ impl SkillShelf {
         Some(known.content_hash.get_or_init(|| known.content.hash(entry)))
     }
 
-    /// Says whether a skill's files are, at this moment, those with that hash.
-    pub fn has_content(&self, entry: &Loaded, content_hash: &str) -> bool {
-        let known = entry.skill.as_ref().and_then(|skill| self.known.get(&skill.pin()));
-        known.is_some_and(|known| known.content.hash(entry) == content_hash)
+    /// Says whether a skill lies here whose files are, at this moment, those with that hash.
+    pub fn holds(&self, skill: &SkillPin, content_hash: &str) -> bool {
+        let entry = self.entry(&skill.name, &skill.version);
+        let known = entry.zip(self.known.get(skill));
+        known.is_some_and(|(entry, known)| known.content.hash(entry) == content_hash)
     }
 
     /// Returns the real folder of a skill.
@@ -101,10 +119,20 @@ impl SkillShelf {
         Some(SkillView {
             skill,
             content_hash: self.content_hash(entry)?,
-            folder: known.folder.get_or_init(|| shown_folder(&entry.location)),
+            folder: known.folder.get_or_init(|| self.shown_folder(&skill.name, &entry.location)),
             health: self.health(entry),
             availability,
         })
+    }
+
+    fn shown_folder(&self, name: &SkillName, location: &Location) -> String {
+        match (&self.paths, location) {
+            (Paths::From(_), Location::Folder(path) | Location::RegistryFile { path, .. }) => {
+                path.to_string()
+            }
+            (Paths::From(_), Location::BuiltIn(name)) => format!("{SKILL_SCHEME}{name}"),
+            (Paths::Hidden, _) => format!("{SKILL_SCHEME}{name}"),
+        }
     }
 
     /// Says which script of a skill a file inside its folder is.
@@ -160,7 +188,11 @@ impl SkillLookup for SkillShelf {
         if let Some(inside) = path.strip_prefix(SKILL_SCHEME) {
             return self.script_by_scheme(inside);
         }
-        let Ok(real) = self.base.join(path).canonicalize_utf8() else { return ToolPath::Missing };
+        let base = match &self.paths {
+            Paths::From(base) => base,
+            Paths::Hidden => return ToolPath::Outside,
+        };
+        let Ok(real) = base.join(path).canonicalize_utf8() else { return ToolPath::Missing };
         match self.skill_around(&real) {
             Some((skill, inside)) => self.script_at(skill, &inside),
             None => ToolPath::Outside,
@@ -172,9 +204,43 @@ impl SkillLookup for SkillShelf {
     }
 }
 
-fn shown_folder(location: &Location) -> String {
-    match location {
-        Location::Folder(path) | Location::RegistryFile { path, .. } => path.to_string(),
-        Location::BuiltIn(name) => format!("{SKILL_SCHEME}{name}"),
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use artel_catalog::{CatalogRequest, Keep, LoadOptions};
+
+    use super::*;
+
+    fn catalog(folder: &Utf8Path) -> Catalog {
+        let script = folder.join("demo/scripts/run.sh");
+        fs::create_dir_all(folder.join("demo/scripts")).unwrap();
+        fs::write(folder.join("demo/SKILL.md"), "---\nname: demo\ndescription: Shows it.\n---\n").unwrap();
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        Catalog::load(&CatalogRequest {
+            roots: vec![folder.to_owned()],
+            options: LoadOptions::from(Keep::Descriptions),
+            disabled: Default::default(),
+            chosen: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn people_elsewhere_learn_nothing_of_the_files() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(place.path()).unwrap();
+        let [there, nowhere] = ["demo/scripts/run.sh", "demo/nothing"].map(|path| folder.join(path));
+        let shelf = SkillShelf::new(catalog(folder), Vec::new(), folder.to_owned(), folder.join("data"));
+        assert!(matches!(shelf.tool_path(there.as_str()), ToolPath::Script { .. }));
+        assert!(matches!(shelf.tool_path(nowhere.as_str()), ToolPath::Missing));
+        let shelf = SkillShelf::without_paths(catalog(folder), Vec::new(), folder.join("data"));
+        for path in [there.as_str(), nowhere.as_str(), "demo/scripts/run.sh", "/etc/passwd", "/etc/no-such"] {
+            assert!(matches!(shelf.tool_path(path), ToolPath::Outside), "{path}");
+        }
+        assert!(matches!(shelf.tool_path("skill://demo/scripts/run.sh"), ToolPath::Script { .. }));
+        let view = shelf.skill(&"demo".parse().unwrap(), None).unwrap();
+        assert_eq!(view.folder, "skill://demo");
     }
 }

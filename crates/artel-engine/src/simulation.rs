@@ -250,6 +250,7 @@ fn submission(sketch: &Sketch, parallel: bool) -> Submission {
         slots: 4,
         agent: None,
         policy: None,
+        viewer: None,
     }
 }
 

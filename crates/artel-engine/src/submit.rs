@@ -113,7 +113,10 @@ async fn is_asked_for(
 /// the skills: who asks again may do so after an upgrade. Who may do less does not get a run that may do more.
 fn is_same(one: &Submission, other: &Submission) -> bool {
     let asked = |submission: &Submission| without_what_artel_adds(submission.plan.parts().clone());
+    // The teams of somebody who asks again may have changed.
+    let owner = |submission: &Submission| submission.viewer.as_ref().map(|viewer| viewer.user.clone());
     (&one.kind, &one.state, one.agent, &one.policy) == (&other.kind, &other.state, other.agent, &other.policy)
+        && owner(one) == owner(other)
         && asked(one) == asked(other)
 }
 

@@ -154,7 +154,7 @@ fn pieces(of_agent: &Utf8Path) -> Vec<Folders> {
 }
 
 /// Removes a folder with all that is in it. A program may have put a link in its place, which is removed and not followed.
-fn remove(folder: &Utf8Path) {
+pub(super) fn remove(folder: &Utf8Path) {
     let removed = match fs::symlink_metadata(folder) {
         Ok(found) if found.is_dir() => remove_folder(folder),
         Ok(_) => fs::remove_file(folder),

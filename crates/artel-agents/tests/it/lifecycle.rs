@@ -1,8 +1,10 @@
 //! Agents across restarts and beside each other.
 
+use artel_agents::StartRefused;
 use artel_model::agent::{AgentEvent, AgentState, Cause, Standing, Work};
 use artel_model::id::RunId;
-use artel_store::{AgentAppend, AgentStore as _, OwnerId};
+use artel_model::run::RunState;
+use artel_store::{AgentAppend, AgentStore as _};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -26,7 +28,7 @@ async fn an_agent_whose_process_died_before_its_run_began_goes_on() {
     let events = vec![artel_model::agent::StampedAgentEvent { at: record.created_at, event }];
     place.store.append_agent(AgentAppend { expected: row.revision, events, record }).await.unwrap();
     let again = place.another("second");
-    let recovered = again.recover(&|owner: &OwnerId| owner.0 != "dead").await.unwrap();
+    let recovered = again.recover().await.unwrap();
     assert_eq!(recovered, [id]);
     let agent = again.wait(id).await.unwrap().unwrap();
     assert_eq!((agent.state(), agent.success_count), (AgentState::Completed, 1));
@@ -91,7 +93,10 @@ async fn an_agent_that_is_done_can_be_used_again() {
     assert_eq!(freed.state(), AgentState::Idle);
     place.execute(id, "quick", json!({})).await.unwrap();
     assert_eq!(place.record(id).await.success_count, 2);
-    assert!(place.engine().has_runs() || !place.agents.is_busy());
+    assert!(
+        !place.engine().has_runs() && !place.agents.is_busy(),
+        "nothing of a call is left when it returns"
+    );
 }
 
 /// A place with a skill that waits until a file is there.
@@ -158,7 +163,7 @@ async fn an_agent_that_is_put_aside_leaves_no_run_behind() {
     }
     assert_eq!(place.state(id).await, AgentState::Failed);
     let over = place.engine().wait(run).await.unwrap();
-    assert_eq!(over.state, artel_model::run::RunState::Cancelled);
+    assert_eq!(over.state, RunState::Cancelled);
 }
 
 #[tokio::test]
@@ -174,9 +179,8 @@ async fn only_one_of_two_processes_takes_an_agent_over() {
     agent.apply(&event).unwrap();
     let append = AgentAppend { expected: row.revision, events: vec![event], record: agent.into_record() };
     place.store.append_agent(append).await.unwrap();
-    let is_alive = |owner: &OwnerId| owner.0 != "dead";
     let (one, other) = (place.another("one"), place.another("other"));
-    let (first, second) = tokio::join!(one.recover(&is_alive), other.recover(&is_alive));
+    let (first, second) = tokio::join!(one.recover(), other.recover());
     let taken: Vec<_> = first.unwrap().into_iter().chain(second.unwrap()).collect();
     assert_eq!(taken, [id]);
     let agent = place.record(id).await;
@@ -201,9 +205,24 @@ async fn an_agent_that_never_began_begins_when_it_is_recovered() {
     let event = artel_model::agent::StampedAgentEvent { at, event };
     let new = artel_store::NewAgent { record: record.clone(), event, agents_max: 100 };
     place.store.create_agent(new).await.unwrap().unwrap();
-    assert_eq!(place.agents.recover(&|_: &OwnerId| true).await.unwrap(), [record.agent_id]);
+    assert_eq!(place.agents.recover().await.unwrap(), [record.agent_id]);
     let agent = place.agents.wait(record.agent_id).await.unwrap().unwrap();
     assert_eq!(agent.state(), AgentState::Completed);
+}
+
+#[tokio::test]
+async fn runs_of_agents_that_were_ended_do_not_go_on() {
+    let place = Workplace::new(&[TestSkill("quick", json!({}), &done("{}"))]).await;
+    let (ended, living) = (place.spawn(json!({})).await.agent_id, place.spawn(json!({})).await.agent_id);
+    let runs = [place.leave_run(ended, "quick").await, place.leave_run(living, "quick").await];
+    place.agents.cancel(ended, Cause::by("me")).await.unwrap();
+    assert_eq!(place.agents.end_runs_of_the_ended().await.unwrap(), [runs[0]]);
+    place.engine().recover(&|owner| owner.0 != "dead").await.unwrap();
+    let mut states = Vec::new();
+    for run in runs {
+        states.push(place.engine().wait(run).await.unwrap().state);
+    }
+    assert_eq!(states, [RunState::Cancelled, RunState::Succeeded]);
 }
 
 #[tokio::test]
@@ -212,6 +231,8 @@ async fn an_agent_can_begin_anew_what_it_was_spawned_for() {
     let id = place.run(json!({"skill": "quick"})).await.agent_id;
     place.agents.free(id, Cause::by("me")).await.unwrap();
     place.agents.start(id, Cause::by("me")).await.unwrap();
+    let refused = place.agents.start(id, Cause::by("me")).await.unwrap_err();
+    assert!(matches!(refused, StartRefused::Transition(_)), "{refused}");
     let agent = place.agents.wait(id).await.unwrap().unwrap();
     assert_eq!((agent.state(), agent.success_count), (AgentState::Completed, 2));
 }

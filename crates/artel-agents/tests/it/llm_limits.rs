@@ -224,7 +224,7 @@ async fn go_on(scene: &Scene, skills: &[&str], said: Vec<(&str, Value)>) -> Agen
     let events = std::iter::once(started).chain(said).map(|event| StampedAgentEvent { at, event }).collect();
     scene.place.store.append_agent(AgentAppend { expected: row.revision, events, record }).await.unwrap();
     let again = scene.place.another("second");
-    assert_eq!(again.recover(&|owner| owner.0 != "dead").await.unwrap(), [id]);
+    assert_eq!(again.recover().await.unwrap(), [id]);
     again.wait(id).await.unwrap();
     id
 }

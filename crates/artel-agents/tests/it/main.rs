@@ -13,6 +13,7 @@ mod model_server;
 mod post;
 mod post_dead;
 mod post_house;
+mod post_killed;
 mod post_load;
 mod post_redis;
 mod post_sqlite;
@@ -22,5 +23,7 @@ mod post_waits;
 #[expect(dead_code, reason = "the tests of the bus need more of it")]
 mod redis_server;
 mod spawning;
+mod terminating;
 mod trees;
+mod viewers;
 mod workplace;

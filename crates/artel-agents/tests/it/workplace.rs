@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_agents::{
     Agents, AgentsConfig, AgentsParts, Announce, AtLimit, SpawnFailed, Spawned, Stores, WorkDriver,
@@ -14,19 +14,22 @@ use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::PatternPlanner;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules,
-    SkillShelf,
+    AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode, ScriptHands,
+    ScriptRules, Shelves, SkillShelf,
 };
+use artel_model::access::{UserId, Viewer};
 use artel_model::agent::{AgentRecord, AgentState, Cause, Layer, SpawnLimits, SpawnRequest};
-use artel_model::id::AgentId;
+use artel_model::id::{AgentId, RunId};
 use artel_model::message::{Address, Message, MessageDraft};
+use artel_model::plan::resolve_text;
+use artel_model::run::{Deadlines, Run, RunEvent, StampedEvent, Submission, SubmissionKind};
 use artel_model::setting::EnvAllowList;
-use artel_store::{MemoryStore, OwnerId};
+use artel_model::skill::SkillPin;
+use artel_store::{MemoryStore, NewRun, OwnerId, RunStore as _};
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
-use tokio::sync::watch;
 
 /// Agents with skills of their own.
 pub(crate) struct Workplace {
@@ -34,9 +37,35 @@ pub(crate) struct Workplace {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) heard: Arc<Heard>,
     engine: Engine,
+    config: AgentsConfig,
     parts: AgentsParts,
     root: TempDir,
-    _shelf: watch::Sender<Arc<SkillShelf>>,
+    shelves: Arc<Everybodys>,
+}
+
+/// A shelf for everybody, and one for each user who has skills of their own.
+struct Everybodys {
+    common: OneShelf,
+    own: Mutex<BTreeMap<UserId, OneShelf>>,
+}
+
+impl Shelves for Everybodys {
+    fn shelf(&self, viewer: Option<&Viewer>) -> Arc<SkillShelf> {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_viewer = viewer.and_then(|viewer| own.get(&viewer.user));
+        of_viewer.unwrap_or(&self.common).shelf(viewer)
+    }
+
+    fn holding(&self, skill: &SkillPin, content_hash: &str) -> Option<Arc<SkillShelf>> {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelves = std::iter::once(&self.common).chain(own.values());
+        shelves.find_map(|shelf| shelf.holding(skill, content_hash))
+    }
+}
+
+/// Returns somebody who looks at skills.
+pub(crate) fn viewer(user: &str) -> Viewer {
+    Viewer { user: user.parse().unwrap(), teams: BTreeSet::new() }
 }
 
 /// A skill for a test: its name, what its manifest says beside name and version, and its script.
@@ -114,24 +143,19 @@ impl Workplace {
         for TestSkill(name, manifest, script) in skills {
             write_skill(&base.join("skills").join(name), name, manifest, script);
         }
-        let catalog = Catalog::load(&CatalogRequest {
-            roots: vec![base.join("skills")],
-            options: LoadOptions::from(Keep::Descriptions),
-            disabled: BTreeSet::new(),
-            chosen: Vec::new(),
-        });
-        let shelf = Arc::new(SkillShelf::new(catalog, Vec::new(), base.clone(), base.join("data")));
-        let (sender, receiver) = watch::channel(shelf);
+        let common = OneShelf::new(shelf(&base, &["skills".to_owned()]));
+        let shelves = Arc::new(Everybodys { common, own: Mutex::default() });
         let launcher = launcher().await;
         let assets = AssetStore::new(base.join("assets"));
-        let hands = ScriptHands::new(launcher.clone(), receiver.clone(), assets, rules(&base));
+        let hands = ScriptHands::new(launcher.clone(), shelves.clone(), assets, rules(&base));
         let store = Arc::new(MemoryStore::default());
         let engine = Engine::start(engine_config(), store.clone(), Arc::new(hands), Clock::system());
         let heard = Arc::new(Heard::default());
         let mut parts = AgentsParts {
             stores: Stores { agents: store.clone(), runs: store.clone() },
             engine: engine.clone(),
-            shelf: receiver,
+            is_alive: Arc::new(|owner: &OwnerId| owner.0 != "dead"),
+            shelves: shelves.clone(),
             planner: Arc::new(PatternPlanner),
             roles: Arc::new(()),
             llm: None,
@@ -142,15 +166,62 @@ impl Workplace {
         equip(&mut parts, &launcher);
         let mut config = config();
         configure(&mut config);
-        let agents = Agents::new(config, parts.clone());
-        Self { agents, store, heard, engine, parts, root, _shelf: sender }
+        let agents = Agents::new(config.clone(), parts.clone());
+        Self { agents, store, heard, engine, config, parts, root, shelves }
+    }
+
+    /// Gives a user skills of their own, in place of those they had, beside those of everybody. They lie in a folder that
+    /// nobody had before.
+    pub(crate) fn give(&self, user: &str, skills: &[TestSkill<'_>]) {
+        let mut own = self.shelves.own.lock().unwrap();
+        let folder = format!("skills-{}", uuid::Uuid::new_v4());
+        for TestSkill(name, manifest, script) in skills {
+            write_skill(&self.path(&folder).join(name), name, manifest, script);
+        }
+        let shelf = shelf(&self.path(""), &["skills".to_owned(), folder]);
+        match own.get(&user.parse().unwrap()) {
+            Some(known) => known.replace(shelf),
+            None => drop(own.insert(user.parse().unwrap(), OneShelf::new(shelf))),
+        }
+    }
+
+    /// Leaves a run of an agent behind, as a process does that died when it had just begun it.
+    pub(crate) async fn leave_run(&self, agent: AgentId, skill: &str) -> RunId {
+        let tool = serde_json::json!({"toolId": "a", "skill": skill});
+        let plan = serde_json::json!({"requestId": "123e4567-e89b-42d3-a456-426614174000", "tools": [tool]});
+        let submission = Submission {
+            kind: SubmissionKind::Plan,
+            plan: resolve_text(&plan.to_string(), &*self.shelves.shelf(None)).unwrap(),
+            state: Map::new(),
+            deadlines: Deadlines { run_ms: 60_000 },
+            slots: 1,
+            agent: Some(agent),
+            policy: None,
+            viewer: None,
+        };
+        let (id, at) = (RunId(uuid::Uuid::now_v7()), Clock::system().now());
+        let event = RunEvent::Submitted(Box::new(submission.clone()));
+        let new = NewRun {
+            summary: Run::begin(id, submission, at).0.summary(),
+            events: vec![StampedEvent { at, event }],
+            owner: Some(OwnerId("dead".to_owned())),
+            idempotency_key: None,
+        };
+        self.store.create(new).await.unwrap();
+        id
+    }
+
+    /// Returns where a skill lies that somebody sees.
+    pub(crate) fn shelf_folder(&self, user: &str, skill: &str) -> Utf8PathBuf {
+        let shelf = self.shelves.shelf(Some(&viewer(user)));
+        let entry = shelf.catalog().find(&skill.parse().unwrap(), None).unwrap();
+        shelf.home(entry).unwrap()
     }
 
     /// Makes further agents on the same store, as another process would.
     pub(crate) fn another(&self, owner: &str) -> Agents {
-        let mut config = config();
-        config.owner = OwnerId(owner.to_owned());
-        Agents::new(config, self.parts.clone())
+        let owner = OwnerId(owner.to_owned());
+        Agents::new(AgentsConfig { owner, ..self.config.clone() }, self.parts.clone())
     }
 
     pub(crate) fn path(&self, relative: &str) -> Utf8PathBuf {
@@ -162,8 +233,17 @@ impl Workplace {
     }
 
     pub(crate) async fn try_spawn(&self, request: Value) -> Result<Spawned, SpawnFailed> {
+        self.try_spawn_as(None, request).await
+    }
+
+    /// Spawns an agent that sees what somebody sees.
+    pub(crate) async fn try_spawn_as(
+        &self,
+        viewer: Option<&Viewer>,
+        request: Value,
+    ) -> Result<Spawned, SpawnFailed> {
         let request = SpawnRequest::read(request.as_object().unwrap()).unwrap();
-        self.agents.spawn(&request, cause()).await
+        self.agents.spawn(&request, viewer, cause()).await
     }
 
     pub(crate) async fn spawn(&self, request: Value) -> AgentRecord {
@@ -230,6 +310,16 @@ fn config() -> AgentsConfig {
         poll_ms: 20,
         grace_ms: 2000,
     }
+}
+
+fn shelf(base: &Utf8Path, folders: &[String]) -> Arc<SkillShelf> {
+    let catalog = Catalog::load(&CatalogRequest {
+        roots: folders.iter().map(|folder| base.join(folder)).collect(),
+        options: LoadOptions::from(Keep::Descriptions),
+        disabled: BTreeSet::new(),
+        chosen: Vec::new(),
+    });
+    Arc::new(SkillShelf::new(catalog, Vec::new(), base.to_owned(), base.join("data")))
 }
 
 fn write_skill(folder: &Utf8Path, name: &str, manifest: &Value, script: &str) {

@@ -2,6 +2,9 @@
 
 mod attempt;
 mod attempt_end;
+mod hub;
+mod hub_server;
+mod hub_web;
 mod launcher;
 mod limits;
 mod metrics;

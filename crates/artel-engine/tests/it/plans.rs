@@ -1,9 +1,11 @@
 //! Plans with real scripts: what of a skill is looked at again before each attempt, and what attempts leave behind.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 
 use artel_engine::{AssetStore, Pruned, SubmitError, Submitted, prune};
+use artel_model::access::Viewer;
 use artel_model::agent::Policy;
 use artel_model::run::{Deadlines, Submission};
 use artel_store::{HealthStore as _, RunStore as _};
@@ -30,9 +32,29 @@ async fn a_skill_that_changes_between_two_steps_is_not_run() {
     let mut pipe = opened.await.unwrap().unwrap();
     fs::write(place.path("skills/second/SKILL.md"), "---\nname: second\ndescription: Else.\n---\n").unwrap();
     pipe.write_all(b"go on\n").unwrap();
-    let expected =
-        "b failed ToolExecutionFailed: skill `second@0.0.0` was changed after the plan was made: plan again";
+    let expected = "b failed ToolExecutionFailed: skill `second@0.0.0` was changed or removed after the plan was made: plan again";
     assert_eq!(place.ended(run).await, ["a success", expected]);
+}
+
+#[tokio::test]
+async fn a_run_goes_on_with_its_files_after_the_shelf_changed() {
+    let waits = format!("read -r _ < \"$ARTEL_DATA_DIR/pipe\"\n{DONE}");
+    let place = Workplace::new(&[("first", &waits), ("second", DONE), ("third", DONE)]).await;
+    let pipe = place.path("skills/first/data/pipe");
+    assert!(outside("mkfifo").arg(&pipe).status().unwrap().success());
+    let after = |id: &str, skill: &str| json!({"toolId": id, "skill": skill, "dependencies": ["a"]});
+    let tools = json!([{"toolId": "a", "skill": "first"}, after("b", "second"), after("c", "third")]);
+    let run = place.begin(tools).await;
+    let opened = tokio::task::spawn_blocking(move || fs::OpenOptions::new().write(true).open(pipe));
+    let mut pipe = opened.await.unwrap().unwrap();
+    // There are no skills any more; the files of one of them are still there.
+    place.put_on_shelf("nowhere");
+    fs::remove_dir_all(place.path("skills/third")).unwrap();
+    pipe.write_all(b"go on\n").unwrap();
+    let ended = place.ended(run).await;
+    assert_eq!(ended[..2], ["a success", "b success"]);
+    let gone = "skill `third@0.0.0` was changed or removed after the plan was made: plan again";
+    assert!(ended[2].starts_with("c failed") && ended[2].ends_with(gone), "{ended:?}");
 }
 
 #[tokio::test]
@@ -70,9 +92,14 @@ async fn a_key_stands_for_one_plan() {
         format!("the key `k` was used before, for run {run}, which is a run of something else")
     );
     // Neither may a run that may do everything stand in for one that may not.
-    let narrower = Submission { policy: Some(Policy::default()), ..asked };
-    let error = submit(narrower, "k").await.unwrap_err();
-    assert!(matches!(error, SubmitError::KeyTaken { .. }), "{error:?}");
+    let narrower = Submission { policy: Some(Policy::default()), ..asked.clone() };
+    // Nor one of somebody else.
+    let viewer = Viewer { user: "ann".parse().unwrap(), teams: BTreeSet::new() };
+    let of_another = Submission { viewer: Some(viewer), ..asked };
+    for other in [narrower, of_another] {
+        let error = submit(other, "k").await.unwrap_err();
+        assert!(matches!(error, SubmitError::KeyTaken { .. }), "{error:?}");
+    }
     let other = submit(place.submission(tools(2)), "l").await.unwrap();
     assert!(matches!(other, Submitted::New(_)), "{other:?}");
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules,
-    SkillShelf,
+    AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode, ScriptHands,
+    ScriptRules, SkillShelf,
 };
 use artel_model::id::RunId;
 use artel_model::plan::resolve_text;
@@ -20,7 +20,6 @@ use artel_store::{ExecutionFilter, ExecutionStore as _, MemoryStore, OwnerId, Pa
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use tokio::sync::watch;
 
 use crate::start::{launcher, limits};
 
@@ -30,7 +29,7 @@ pub(crate) struct Workplace {
     pub(crate) hands: ScriptHands,
     pub(crate) store: Arc<MemoryStore>,
     shelf: Arc<SkillShelf>,
-    _shelf: watch::Sender<Arc<SkillShelf>>,
+    shelves: Arc<OneShelf>,
     root: TempDir,
 }
 
@@ -54,19 +53,18 @@ impl Workplace {
         for (name, script) in skills {
             write_skill(&base.join("skills").join(name), name, script);
         }
-        let catalog = Catalog::load(&CatalogRequest {
-            roots: vec![base.join("skills")],
-            options: LoadOptions::from(Keep::Descriptions),
-            disabled: BTreeSet::new(),
-            chosen: Vec::new(),
-        });
-        let shelf = Arc::new(SkillShelf::new(catalog, Vec::new(), base.clone(), base.join("data")));
-        let (sender, receiver) = watch::channel(shelf.clone());
+        let shelf = Arc::new(shelf(&base, "skills"));
+        let shelves = Arc::new(OneShelf::new(shelf.clone()));
         let assets = AssetStore::new(base.join("assets"));
-        let hands = ScriptHands::new(launcher().await, receiver, assets, rules(&base));
+        let hands = ScriptHands::new(launcher().await, shelves.clone(), assets, rules(&base));
         let store = Arc::new(MemoryStore::default());
         let engine = Engine::start(engine_config(), store.clone(), Arc::new(hands.clone()), Clock::system());
-        Self { engine, hands, store, shelf, _shelf: sender, root }
+        Self { engine, hands, store, shelf, shelves, root }
+    }
+
+    /// Puts the skills of another folder on the shelf; there are none if there is no such folder.
+    pub(crate) fn put_on_shelf(&self, folder: &str) {
+        self.shelves.replace(Arc::new(shelf(&self.path(""), folder)));
     }
 
     pub(crate) fn path(&self, relative: &str) -> Utf8PathBuf {
@@ -104,6 +102,7 @@ impl Workplace {
             slots: 2,
             agent: None,
             policy: None,
+            viewer: None,
         }
     }
 
@@ -130,6 +129,16 @@ impl Workplace {
         lines.sort();
         lines
     }
+}
+
+fn shelf(base: &Utf8Path, folder: &str) -> SkillShelf {
+    let catalog = Catalog::load(&CatalogRequest {
+        roots: vec![base.join(folder)],
+        options: LoadOptions::from(Keep::Descriptions),
+        disabled: BTreeSet::new(),
+        chosen: Vec::new(),
+    });
+    SkillShelf::new(catalog, Vec::new(), base.to_owned(), base.join("data"))
 }
 
 fn write_skill(folder: &Utf8Path, name: &str, script: &str) {
