@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod mcp_clients;
 mod servers;
 mod shell;
 mod test;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::servers::Servers;
 use crate::shell::{cargo, run as run_command};
-use crate::{tidy, tools};
+use crate::{mcp_clients, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -84,6 +84,7 @@ fn tools_step(root: &Path) -> Result<Outcome> {
 
 fn python_step(root: &Path) -> Result<Outcome> {
     tools::install_python_tools(root)?;
+    mcp_clients::install(root)?;
     Ok(Outcome::Passed)
 }
 
@@ -117,6 +118,11 @@ fn tests_step(root: &Path) -> Result<Outcome> {
     if validator.is_file() {
         command.env("ARTEL_SKILLS_REF", validator);
     }
+    let schemathesis = tools::schemathesis_program(root);
+    if schemathesis.is_file() {
+        command.env("ARTEL_SCHEMATHESIS", schemathesis);
+    }
+    mcp_clients::tell(root, &mut command);
     let servers = Servers::start(root)?;
     servers.tell(&mut command);
     run_command(command)?;

@@ -13,6 +13,8 @@ use crate::shell::{cargo, program_in, run, succeeds};
 const NEXTEST_VERSION: &str = "0.9.143";
 /// The reference validator our own one is compared with, pinned so that the comparison means the same every day.
 const SKILLS_REF: &str = "skills-ref==0.1.1";
+/// What tries the server with everything that its description allows, and more.
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
 /// Adds the cargo components and the test runner when they are missing.
 pub(crate) fn install_cargo_tools(root: &Path) -> Result<()> {
@@ -48,13 +50,20 @@ pub(crate) fn skills_ref_program(root: &Path) -> PathBuf {
     environment(root).join("bin/agentskills")
 }
 
-/// Makes `target/venv` with the reference validator in it, unless it is there already.
+/// Returns where Schemathesis is, once `install_python_tools` has run.
+pub(crate) fn schemathesis_program(root: &Path) -> PathBuf {
+    environment(root).join("bin/schemathesis")
+}
+
+/// Makes `target/venv` with the reference validator and Schemathesis in it, unless it is there already.
 pub(crate) fn install_python_tools(root: &Path) -> Result<()> {
     let stamp = environment(root).join("artel-installed");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == SKILLS_REF)
+    let wanted = format!("{SKILLS_REF} {SCHEMATHESIS}");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted)
         && skills_ref_program(root).is_file()
+        && schemathesis_program(root).is_file()
     {
-        println!("{SKILLS_REF} is here");
+        println!("{wanted} are here");
         return Ok(());
     }
     // The built-in skills are tested with the system's Python, whatever else is on the path.
@@ -64,8 +73,12 @@ pub(crate) fn install_python_tools(root: &Path) -> Result<()> {
     }
     run(program_in(root, "python3", &["-m", "venv", "--clear", "target/venv"]))?;
     let pip = environment(root).join("bin/pip");
-    run(program_in(root, pip, &["install", "--quiet", "--disable-pip-version-check", SKILLS_REF]))?;
-    fs::write(&stamp, SKILLS_REF).with_context(|| format!("cannot write `{}`", stamp.display()))
+    run(program_in(
+        root,
+        pip,
+        &["install", "--quiet", "--disable-pip-version-check", SKILLS_REF, SCHEMATHESIS],
+    ))?;
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write `{}`", stamp.display()))
 }
 
 /// Installs the servers that tests start, unless they are here already.

@@ -221,6 +221,10 @@ limits! {
     MCP_SESSIONS_MAX: usize = 1000, "Sessions of MCP over HTTP.";
     MCP_SESSIONS_PER_USER_MAX: usize = 50, "Sessions of MCP of one user over HTTP; beginning another ends the one that was not used for longest.";
     MCP_SESSION_IDLE_MS: u64 = 1_800_000, "Milliseconds that a session of MCP over HTTP may be silent before it ends.";
+    CHAT_MESSAGE_CHARS_MAX: usize = 10_000, "Characters of one message to the chat.";
+    CHAT_TEXT_CHARS_MAX: usize = 20_000, "Characters of one text that the chat answers; the run has everything.";
+    CHAT_CHOICES_MAX: usize = 20, "Choices that the chat offers at once.";
+    PUBLISHED_BYTES_MAX: usize = 100 * 1024 * 1024, "Bytes of all skills together that a server publishes at its well-known address; further ones are left out, and that is logged.";
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ fn chain(steps: usize) -> Submission {
         slots: 4,
         agent: None,
         policy: None,
+        viewer: None,
     }
 }
 

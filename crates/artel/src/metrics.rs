@@ -5,6 +5,7 @@ use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -25,11 +26,7 @@ pub(crate) fn measured(
     work: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let Some(file) = file else { return work() };
-    let recorder = recorder()?;
-    let handle = recorder.handle();
-    metrics::set_global_recorder(recorder)
-        .map_err(|error| Failure::failed(format!("cannot measure: {error}")))?;
-    all().for_each(describe);
+    let handle = handle()?;
     write(file, &handle)
         .map_err(|error| Failure::missing(format!("cannot write metrics to `{file}`: {error}")))?;
     thread::scope(|scope| {
@@ -41,11 +38,38 @@ pub(crate) fn measured(
     })
 }
 
+/// Begins to measure, unless it has begun, and returns what writes all numbers as Prometheus reads them.
+pub(crate) fn renderer() -> Result<Arc<dyn Fn() -> String + Send + Sync>, Failure> {
+    let handle = handle()?;
+    Ok(Arc::new(move || handle.render()))
+}
+
+/// Numbers are counted once for the whole process, so there is one handle.
+fn handle() -> Result<PrometheusHandle, Failure> {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    if let Some(handle) = HANDLE.get() {
+        return Ok(handle.clone());
+    }
+    let recorder = recorder()?;
+    let handle = recorder.handle();
+    metrics::set_global_recorder(recorder)
+        .map_err(|error| Failure::failed(format!("cannot measure: {error}")))?;
+    all().for_each(describe);
+    Ok(HANDLE.get_or_init(|| handle).clone())
+}
+
 /// Returns everything that is measured.
 fn all() -> impl Iterator<Item = &'static Metric> {
-    [artel_engine::METRICS, artel_store_sqlite::METRICS, artel_bus::METRICS, artel_agents::METRICS]
-        .into_iter()
-        .flatten()
+    [
+        artel_engine::METRICS,
+        artel_store_sqlite::METRICS,
+        artel_store_postgres::METRICS,
+        artel_bus::METRICS,
+        artel_agents::METRICS,
+        artel_server::METRICS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 fn recorder() -> Result<PrometheusRecorder, Failure> {

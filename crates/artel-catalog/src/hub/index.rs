@@ -17,7 +17,7 @@ use super::reference::Revision;
 /// Where the index is, below a site.
 pub const INDEX_PATH: &str = "/.well-known/agent-skills/index.json";
 /// How an index says which rules it follows.
-const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+pub(super) const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 /// Characters of an address in an index.
 const URL_CHARS_MAX: usize = 2000;
 

@@ -15,6 +15,7 @@ mod message;
 mod notes;
 mod path;
 mod preview;
+mod public;
 mod published;
 mod reference;
 mod selection;
@@ -33,6 +34,7 @@ pub use message::harmless;
 pub use notes::SkippedSkill;
 pub use path::PathProblem;
 pub use preview::{CrawlPreview, SkillPreview};
+pub use public::{PublicFile, PublicSkill, write_index};
 pub use published::{PublishError, Published, PublishedSkill, publish, read_published};
 pub use reference::{
     CREDENTIALS_PREFIX, CredentialsRef, GitReference, IncludePath, NoCredentialsRef, NoReference, NoRevision,

@@ -32,6 +32,11 @@ pub(crate) enum AgentCommand {
         after_help = "Examples:\n  artel agent execute scout navigate location=kitchen\n  artel agent execute 0197a3 navigate/run --params '{\"location\": \"kitchen\"}'"
     )]
     Execute(ExecuteArgs),
+    /// Let an agent that is free begin anew what it was spawned for, and see to its work until that is over
+    #[command(
+        after_help = "Examples:\n  artel agent start scout\n  artel agent free 0197a3 && artel agent start 0197a3 --watch"
+    )]
+    Start(StartArgs),
     /// Make an agent and everything below it stand still
     #[command(after_help = "Example:\n  artel agent pause scout")]
     Pause(AgentArgs),
@@ -53,7 +58,7 @@ pub(crate) enum AgentCommand {
     /// Go on with agents and runs that a process that died left unfinished, and wait until that is over
     #[command(after_help = "Example:\n  artel agent recover")]
     Recover,
-    /// Remove agents that ended long ago
+    /// Remove agents that ended long ago, and the folders that those which are gone worked in
     #[command(after_help = "Example:\n  artel agent prune --before 30d")]
     Prune {
         /// Remove agents to whom nothing has happened since then: 30d, or a time like 2026-01-31T12:00:00Z
@@ -68,6 +73,15 @@ pub(crate) struct AgentArgs {
     /// The agent: its id, the beginning of that, or its name
     #[arg(value_name = "AGENT")]
     pub(crate) agent: AgentRef,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    #[command(flatten)]
+    pub(crate) which: AgentArgs,
+    /// Show what happens while it happens
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,16 +1,21 @@
 //! What can be typed: commands, flags and their help. The help is the manual.
 
 mod agent;
+mod hub;
+mod key;
 mod message;
 mod moment;
 mod plan;
 mod root;
 mod run;
+mod serve;
 mod skill;
 
 pub(crate) use agent::{
-    AgentArgs, AgentCommand, AgentListArgs, AgentRef, AgentShowArgs, ExecuteArgs, SpawnArgs,
+    AgentArgs, AgentCommand, AgentListArgs, AgentRef, AgentShowArgs, ExecuteArgs, SpawnArgs, StartArgs,
 };
+pub(crate) use hub::{HubCommand, HubPlaceArgs};
+pub(crate) use key::{KeyCommand, KeyCreateArgs, KeyListArgs};
 pub(crate) use message::{
     ContentArgs, DeadArgs, ListenArgs, MessageCommand, PublishArgs, ReadArgs, Recipient, RequestArgs,
     SendArgs,
@@ -22,7 +27,9 @@ pub(crate) use run::{
     ExecutionsArgs, PageArgs, PruneArgs, RunCommand, RunListArgs, RunPrefix, RunShowArgs, StatsArgs,
     StatsChoice,
 };
+pub(crate) use serve::ServeArgs;
 pub(crate) use skill::{
-    CheckArgs, ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, NewArgs, PromptArgs, RiskChoice,
-    SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs, ValidateArgs,
+    CheckArgs, ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, LockArgs, NewArgs, PromptArgs,
+    RiskChoice, ScanArgs, ScanFormat, SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs,
+    ValidateArgs, VerifyArgs,
 };

@@ -5,9 +5,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::agent::AgentCommand;
+use super::hub::HubCommand;
+use super::key::KeyCommand;
 use super::message::MessageCommand;
 use super::plan::PlanCommand;
 use super::run::RunCommand;
+use super::serve::ServeArgs;
 use super::skill::SkillCommand;
 
 /// Gives AI agents their skills and puts them to work.
@@ -81,6 +84,11 @@ pub(crate) enum SandboxChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve the catalog, runs, agents and messages to others
+    #[command(
+        after_help = "Examples:\n  artel serve\n  artel serve --listen 0.0.0.0:7420 --skills ./skills\n  artel --store postgres://db/artel --bus redis://cache serve"
+    )]
+    Serve(ServeArgs),
     /// Work with skills, and run them
     #[command(subcommand)]
     Skill(SkillCommand),
@@ -96,6 +104,17 @@ pub(crate) enum Command {
     /// Send, read and listen to messages
     #[command(subcommand)]
     Message(MessageCommand),
+    /// Look at hubs, and take skills from them
+    #[command(subcommand)]
+    Hub(HubCommand),
+    /// Make, list and revoke API keys for the server
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Serve a client of the Model Context Protocol over stdin and stdout
+    #[command(
+        after_help = "The client starts it. Its configuration says, for example:\n  {\"mcpServers\": {\"artel\": {\"command\": \"artel\", \"args\": [\"mcp\", \"--data\", \"/home/ann/.artel\"]}}}"
+    )]
+    Mcp,
     /// Look after the store
     #[command(subcommand)]
     Db(DbCommand),

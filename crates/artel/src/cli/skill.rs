@@ -1,6 +1,7 @@
 //! What can be typed about skills.
 
 use artel_catalog::{ExportTarget, Profile, PromptFormat, Template};
+use artel_model::catalog::Severity;
 use artel_model::name::{LocalName, SkillName};
 use artel_model::tool::ToolCall;
 use artel_model::version::Version;
@@ -40,6 +41,24 @@ pub(crate) enum SkillCommand {
         after_help = "Examples:\n  artel skill validate my-skill\n  artel skill validate ~/.claude/skills --profile claude\n  artel skill validate my-skill --fix"
     )]
     Validate(ValidateArgs),
+    /// Look for harm in skills: in their instructions, scripts and all other files
+    #[command(
+        after_help = "Examples:\n  artel skill scan my-skill\n  artel skill scan ~/.claude/skills --fail-on medium -v\n  artel skill scan skills --format sarif > skills.sarif\n\nExit codes: 0 nothing reaches the threshold, 1 something does, 2 not everything could be scanned."
+    )]
+    Scan(ScanArgs),
+    /// Pin the skills that this project uses in `artel.lock`
+    #[command(
+        after_help = "Examples:\n  artel skill lock\n  artel skill lock navigate grasp\n\nWhat is pinned already stays as it is; `artel skill update` pins it again."
+    )]
+    Lock(LockArgs),
+    /// Compare the skills with `artel.lock`, and say what changed
+    #[command(
+        after_help = "Examples:\n  artel skill verify\n  artel skill verify --strict --json\n\nExit codes: 0 what is used is what was locked, 1 it is not, 2 the lock file is damaged, 3 there is none."
+    )]
+    Verify(VerifyArgs),
+    /// Accept what changed: pin skills again, and say what is different
+    #[command(after_help = "Examples:\n  artel skill update navigate\n  artel skill update")]
+    Update(LockArgs),
     /// Show what an agent with these skills may call
     #[command(
         after_help = "Examples:\n  artel skill compose specification-engine opencode-implementer\n  artel skill compose memory reputation --strict --tool memory/store\n  artel skill compose navigate --for-agent scout --tool navigate"
@@ -183,6 +202,48 @@ pub(crate) struct ValidateArgs {
     #[arg(long, conflicts_with = "fix")]
     pub(crate) watch: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct ScanArgs {
+    /// Skill folders, folders of skills, or a skill's file; all skills there are by default
+    pub(crate) paths: Vec<Utf8PathBuf>,
+    /// How bad a finding must be to count: info, low, medium, high or critical [default: high]
+    #[arg(long, value_name = "SEVERITY")]
+    pub(crate) fail_on: Option<Severity>,
+    /// How to print what was found; SARIF 2.1.0 is for code hosts and editors [default: table]
+    #[arg(long)]
+    pub(crate) format: Option<ScanFormat>,
+}
+
+/// How a report about a scan is printed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum ScanFormat {
+    Table,
+    Json,
+    Sarif,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LockArgs {
+    /// Only these skills, with those they build on; all by default
+    pub(crate) names: Vec<SkillName>,
+    /// The lock file
+    #[arg(long, value_name = "FILE", default_value = LOCK_FILE)]
+    pub(crate) file: Utf8PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Let nothing pass that is not locked exactly so: also skills that are not locked, or come from elsewhere
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The lock file
+    #[arg(long, value_name = "FILE", default_value = LOCK_FILE)]
+    pub(crate) file: Utf8PathBuf,
+}
+
+/// The lock file of a project.
+const LOCK_FILE: &str = "artel.lock";
 
 #[derive(Debug, Args)]
 pub(crate) struct ComposeArgs {

@@ -32,13 +32,7 @@ impl Context<'_> {
                 }
             }
         }
-        let switches = self.switches()?;
-        Ok(Catalog::load(&CatalogRequest {
-            roots: self.config.skills_dirs.value.clone(),
-            options: LoadOptions { keep, ..self.config.limits.value },
-            disabled: switches.disabled,
-            chosen: switches.chosen.into_iter().collect(),
-        }))
+        load_catalog(self.config, keep)
     }
 
     /// Reads what an operator switched.
@@ -62,6 +56,17 @@ impl Context<'_> {
         let hint = if self.output.verbose { "" } else { "; `-v` shows them" };
         self.output.talk(&format!("{counts} while loading{hint}"));
     }
+}
+
+/// Loads the folders that the configuration names, and what is in the binary.
+pub(crate) fn load_catalog(config: &Config, keep: Keep) -> Result<Catalog, Failure> {
+    let switches = Switches::read(&config.data.value).map_err(|error| Failure::unavailable(&error))?;
+    Ok(Catalog::load(&CatalogRequest {
+        roots: config.skills_dirs.value.clone(),
+        options: LoadOptions { keep, ..config.limits.value },
+        disabled: switches.disabled,
+        chosen: switches.chosen.into_iter().collect(),
+    }))
 }
 
 /// Looks up a skill; a name that is nearly right is met with a suggestion.
@@ -109,5 +114,5 @@ fn broken(catalog: &Catalog, name: &SkillName) -> Option<String> {
         let folder = entry.location.path().and_then(camino::Utf8Path::file_name);
         !entry.is_usable() && (own == Some(name.as_str()) || folder == Some(name.as_str()))
     };
-    catalog.entries().iter().find(is_it).map(|entry| entry.location.to_string())
+    catalog.entries().iter().map(AsRef::as_ref).find(is_it).map(|entry| entry.location.to_string())
 }

@@ -5,11 +5,12 @@ use clap::CommandFactory;
 
 use super::context::Context;
 use super::{
-    agent, check, compose, config, db, doctor, export, list, man, message, new, plan, prompt, runs, search,
-    select, show, skill_run, switch, validate,
+    agent, check, compose, config, db, doctor, export, hub, key, list, lock, man, mcp, message, new, plan,
+    prompt, runs, scan, search, select, serve, show, skill_run, switch, validate,
 };
 use crate::cli::{
-    AgentCommand, Cli, Command, DbCommand, MessageCommand, PlanCommand, RunCommand, SkillCommand,
+    AgentCommand, Cli, Command, DbCommand, HubCommand, KeyCommand, MessageCommand, PlanCommand, RunCommand,
+    SkillCommand,
 };
 use crate::config::Config;
 use crate::failure::Failure;
@@ -24,11 +25,15 @@ pub(crate) fn run(command: &Command, config: &Config, output: &Output) -> Result
 
 fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
     match command {
+        Command::Serve(args) => serve::run(context, args),
         Command::Skill(command) => run_skill(command, context),
         Command::Plan(command) => run_plan(command, context),
         Command::Run(command) => run_runs(command, context),
         Command::Agent(command) => run_agents(command, context),
         Command::Message(command) => run_messages(command, context),
+        Command::Hub(command) => run_hubs(command, context),
+        Command::Key(command) => run_keys(command, context),
+        Command::Mcp => mcp::run(context),
         Command::Db(DbCommand::Backup { file }) => db::backup(context, file),
         Command::Db(DbCommand::Check) => db::check(context),
         Command::Doctor => doctor::run(context),
@@ -50,6 +55,10 @@ fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure
         SkillCommand::New(args) => new::run(context, args),
         SkillCommand::Run(args) => skill_run::run(context, args),
         SkillCommand::Validate(args) => validate::run(context, args),
+        SkillCommand::Scan(args) => scan::run(context, args),
+        SkillCommand::Lock(args) => lock::lock(context, args),
+        SkillCommand::Verify(args) => lock::verify(context, args),
+        SkillCommand::Update(args) => lock::update(context, args),
         SkillCommand::Compose(args) => compose::run(context, args),
         SkillCommand::Check(args) => check::run(context, args),
         SkillCommand::Select(args) => select::run(context, args),
@@ -99,6 +108,7 @@ fn run_agents(command: &AgentCommand, context: Context<'_>) -> Result<(), Failur
         AgentCommand::List(args) => agent::list(context, args),
         AgentCommand::Show(args) => agent::show(context, args),
         AgentCommand::Execute(args) => agent::execute(context, args),
+        AgentCommand::Start(args) => agent::start(context, args),
         AgentCommand::Pause(args) => agent::tell(context, args, agent::Telling::Pause),
         AgentCommand::Resume(args) => agent::tell(context, args, agent::Telling::Resume),
         AgentCommand::Cancel(args) => agent::tell(context, args, agent::Telling::Cancel),
@@ -119,5 +129,26 @@ fn run_messages(command: &MessageCommand, context: Context<'_>) -> Result<(), Fa
         MessageCommand::Listen(args) => message::listen(context, args),
         MessageCommand::Dead(args) => message::dead(context, args),
         MessageCommand::Counts => message::counts(context),
+    }
+}
+
+fn run_hubs(command: &HubCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        HubCommand::Crawl(args) => hub::crawl(context, args),
+        HubCommand::Add(args) => hub::add(context, args),
+        HubCommand::List => hub::list(context),
+        HubCommand::Refresh { hub: Some(hub) } => hub::refresh(context, hub),
+        HubCommand::Refresh { hub: None } => hub::refresh_all(context),
+        HubCommand::Enable { hub } => hub::enable(context, hub),
+        HubCommand::Disable { hub } => hub::disable(context, hub),
+        HubCommand::Remove { hub } => hub::remove(context, hub),
+    }
+}
+
+fn run_keys(command: &KeyCommand, context: Context<'_>) -> Result<(), Failure> {
+    match command {
+        KeyCommand::Create(args) => key::create(context, args),
+        KeyCommand::List(args) => key::list(context, args),
+        KeyCommand::Revoke { id } => key::revoke(context, id),
     }
 }

@@ -234,6 +234,7 @@ fn submission(context: Context<'_>, args: &SkillRunArgs, plan: Plan) -> Submissi
         slots: settings.slots,
         agent: None,
         policy: None,
+        viewer: None,
     }
 }
 

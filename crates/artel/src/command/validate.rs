@@ -94,20 +94,20 @@ fn load_path(context: Context<'_>, path: &Utf8Path, search: &mut Vec<Finding>) -
 }
 
 /// Says whether a file can define a skill, going by its name.
-fn is_skill_file(path: &Utf8Path) -> bool {
+pub(super) fn is_skill_file(path: &Utf8Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_lowercase();
     matches!(name.as_str(), "skill.md" | "skill.json" | "skill.yaml" | "skill.yml")
         || [".skill.json", ".skill.yaml", ".skill.yml"].iter().any(|end| name.ends_with(end))
 }
 
 /// Returns the folder that a file lies in.
-fn folder_of(path: &Utf8Path) -> Utf8PathBuf {
+pub(super) fn folder_of(path: &Utf8Path) -> Utf8PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_str().is_empty());
     resolved(folder.unwrap_or(Utf8Path::new(".")))
 }
 
 /// A folder given as `.` or `..` is known by its real name, which a skill must have too.
-fn resolved(path: &Utf8Path) -> Utf8PathBuf {
+pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
     match path.file_name() {
         Some(_) if !path.ends_with("..") => path.to_owned(),
         Some(_) | None => path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned()),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::agents::{AgentsTable, ClientsTable, LlmTable};
 use super::running::{GrantsTable, PlannerTable, RunTable, ScriptLimitsTable};
+use super::server::{HubsTable, OidcSettings, ScannerTable, ServerTable};
 use crate::failure::Failure;
 
 /// What `artel.toml` may say. Unknown keys are refused, so that a misspelt one is not ignored.
@@ -48,12 +49,20 @@ pub(super) struct ConfigFile {
     pub(super) bus: Option<String>,
     /// Where numbers about the process are kept.
     pub(super) metrics: Option<Utf8PathBuf>,
+    /// Where the server listens, and how it behaves.
+    pub(super) server: Option<ServerTable>,
+    /// Whose tokens are accepted.
+    pub(super) oidc: Option<OidcSettings>,
+    /// Where hubs may be.
+    pub(super) hubs: Option<HubsTable>,
+    /// Which skills are served.
+    pub(super) scanner: Option<ScannerTable>,
 }
 
 /// Every key, for who misspelt one.
 const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, \
                     retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
-                    metrics";
+                    metrics, server, oidc, hubs, scanner";
 
 /// What `[limits]` may say.
 #[derive(Debug, Default, Deserialize)]

@@ -14,6 +14,7 @@ use super::running::{
     GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, ScriptLimitsTable,
     StoreChoice, sandbox_mode,
 };
+use super::server::{HubSettings, HubsTable, OidcSettings, ScannerSettings, ServerSettings};
 use crate::cli::{GlobalArgs, SandboxChoice};
 use crate::failure::Failure;
 
@@ -83,6 +84,14 @@ pub(crate) struct Config {
     pub(crate) bus: Setting<BusChoice>,
     /// Where numbers about the process are kept; nowhere when absent.
     pub(crate) metrics: Setting<Option<Utf8PathBuf>>,
+    /// Where the server listens, and how it behaves.
+    pub(crate) server: Setting<ServerSettings>,
+    /// Whose tokens are accepted; nobody's when absent.
+    pub(crate) oidc: Setting<Option<OidcSettings>>,
+    /// Where hubs may be.
+    pub(crate) hubs: Setting<HubSettings>,
+    /// Which skills are served.
+    pub(crate) scanner: Setting<ScannerSettings>,
     /// The environment itself.
     pub(crate) environment: Environment,
 }
@@ -107,17 +116,9 @@ impl Config {
             environment.get("ARTEL_DATA").map(|text| (text.into(), Origin::Environment("ARTEL_DATA"))),
             file.data.map(|value| (value, from_file())),
         ]);
-        let prompt_skills_max = first([
-            number(environment, "MAX_SKILL_SUMMARIES_IN_PROMPT")?
-                .map(|value| (value, Origin::Environment("MAX_SKILL_SUMMARIES_IN_PROMPT"))),
-            file.max_skill_summaries_in_prompt.map(|value| (value, from_file())),
-        ]);
-        let skill_env = first([
-            environment
-                .get("ARTEL_SKILL_ENV")
-                .map(|text| (list(text), Origin::Environment("ARTEL_SKILL_ENV"))),
-            file.skill_env.map(|value| (value, from_file())),
-        ]);
+        let in_prompt = file.max_skill_summaries_in_prompt.map(|value| (value, from_file()));
+        let prompt_skills_max = prompt_skills_max(environment, in_prompt)?;
+        let skill_env = skill_env(environment, file.skill_env.map(|value| (value, from_file())));
         let limits = first([file.limits.map(|table| (table.options(), from_file()))]);
         let store = store(args, environment, file.store.map(|value| (value, from_file())));
         let sandbox = sandbox(args, environment, file.sandbox.map(|value| (value, from_file())))?;
@@ -133,6 +134,9 @@ impl Config {
         let llm =
             Setting { value: file.llm.unwrap_or_default().settings(&planner.value), origin: llm_origin };
         let bus = bus(args, environment, file.bus.map(|value| (value, from_file())))?;
+        let server = file.server.unwrap_or_default();
+        let server = server.settings(environment, from_file())?;
+        let scanner = file.scanner.unwrap_or_default().settings(environment, from_file())?;
         let metrics = metrics(args, environment, file.metrics.map(|value| (value, from_file())));
         Ok(Self {
             store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
@@ -154,18 +158,42 @@ impl Config {
                 .unwrap_or_else(|| by_default(ClientsTable::default().settings())),
             bus,
             metrics,
+            server,
+            oidc: match file.oidc {
+                Some(settings) => Setting { value: Some(settings), origin: from_file() },
+                None => by_default(None),
+            },
+            hubs: first([file.hubs.map(|table| (table.settings(), from_file()))])
+                .unwrap_or_else(|| by_default(HubsTable::default().settings())),
+            scanner,
             file: path,
             skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
             data,
-            prompt_skills_max: match prompt_skills_max {
-                Some(Setting { value, origin }) => Setting { value: (value > 0).then_some(value), origin },
-                None => by_default(None),
-            },
-            skill_env: skill_env.unwrap_or_else(|| by_default(SKILL_ENV.map(str::to_owned).to_vec())),
+            prompt_skills_max,
+            skill_env,
             limits: limits.unwrap_or_else(|| by_default(LoadOptions::from(Keep::Descriptions))),
             environment: environment.clone(),
         })
     }
+}
+
+/// Nothing, and zero, mean that all skills are listed.
+fn prompt_skills_max(
+    environment: &Environment,
+    file: Option<(usize, Origin)>,
+) -> Result<Setting<Option<usize>>, Failure> {
+    const NAME: &str = "MAX_SKILL_SUMMARIES_IN_PROMPT";
+    let variable = number(environment, NAME)?.map(|value| (value, Origin::Environment(NAME)));
+    Ok(match first([variable, file]) {
+        Some(Setting { value, origin }) => Setting { value: (value > 0).then_some(value), origin },
+        None => by_default(None),
+    })
+}
+
+fn skill_env(environment: &Environment, file: Option<(Vec<String>, Origin)>) -> Setting<Vec<String>> {
+    const NAME: &str = "ARTEL_SKILL_ENV";
+    let variable = environment.get(NAME).map(|text| (list(text), Origin::Environment(NAME)));
+    first([variable, file]).unwrap_or_else(|| by_default(SKILL_ENV.map(str::to_owned).to_vec()))
 }
 
 fn skills_dirs(

@@ -5,6 +5,7 @@ mod environment;
 mod file;
 mod load;
 mod running;
+mod server;
 
 pub(crate) use agents::{AgentSettings, BusChoice, ClientSettings, CommandsWord, HomeWord, LlmSettings};
 pub(crate) use environment::Environment;

@@ -245,6 +245,7 @@ fn begin(plan: Plan, deadlines: Deadlines, at: Timestamp) -> Run {
         slots: 1,
         agent: None,
         policy: None,
+        viewer: None,
     };
     let unnamed = "00000000-0000-0000-0000-000000000000".parse().expect("a UUID of zeros");
     Run::begin(unnamed, submission, at).0

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) json: bool,
-    quiet: bool,
+    pub(super) quiet: bool,
     pub(crate) verbose: bool,
     colors_on_stdout: bool,
     pub(super) colors_on_stderr: bool,

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use artel_agents::{Agents, AgentsConfig, AgentsParts, Stores, WorkDriver};
+use artel_agents::{Agents, AgentsConfig, AgentsParts, IsAlive, Office, Stores, WorkDriver};
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::{PatternPlanner, Planner};
-use artel_engine::{Clock, Engine, SkillShelf};
+use artel_engine::{Clock, Engine, OneShelf, Shelves, SkillShelf};
 use artel_model::agent::{Cause, Layer};
 use artel_store::OwnerId;
 use camino::Utf8PathBuf;
-use tokio::sync::watch;
 
 use super::office::open_office;
 use super::open::{POLL_MS, Workshop, person};
+use super::owners::owners;
 use super::planner::planner;
 use super::store::Store;
 use super::teller::Teller;
@@ -24,6 +24,8 @@ use crate::failure::Failure;
 /// Agents, and the post office that they use.
 pub(crate) struct Agency {
     pub(crate) agents: Agents,
+    pub(super) office: Office,
+    pub(super) planner: Arc<dyn Planner>,
 }
 
 impl Agency {
@@ -37,20 +39,27 @@ impl Agency {
             });
         let equipment = Equipment {
             engine: workshop.engine.clone(),
-            shelf: workshop.shelf(),
+            is_alive: workshop.owners(),
+            shelves: workshop.shelves(),
             planner,
             llm: drivers::llm(config),
-            command: Some(drivers::command(config, workshop.work())),
+            command: Some(drivers::command(config, workshop.work(), workshop.data())),
         };
         Self::with(context, &workshop.store, workshop.owner().clone(), equipment).await
     }
 
     /// Looks at agents and tells them something, wherever they work.
     pub(crate) async fn to_tell(context: Context<'_>, teller: &Teller) -> Result<Self, Failure> {
-        let (_, shelf) = watch::channel(Arc::new(no_skills(context)?));
+        let shelves = Arc::new(OneShelf::new(Arc::new(no_skills(context)?)));
         let engine = teller.engine.clone();
-        let equipment =
-            Equipment { engine, shelf, planner: Arc::new(PatternPlanner), llm: None, command: None };
+        let equipment = Equipment {
+            engine,
+            is_alive: owners(context.config)?,
+            shelves,
+            planner: Arc::new(PatternPlanner),
+            llm: None,
+            command: None,
+        };
         Self::with(context, &teller.store, OwnerId(String::new()), equipment).await
     }
 
@@ -61,26 +70,28 @@ impl Agency {
         equipment: Equipment,
     ) -> Result<Self, Failure> {
         let office = open_office(context, store).await?;
-        let Equipment { engine, shelf, planner, llm, command } = equipment;
+        let Equipment { engine, is_alive, shelves, planner, llm, command } = equipment;
         let parts = AgentsParts {
             stores: Stores { agents: store.agents.clone(), runs: store.runs.clone() },
             engine,
-            shelf,
-            planner,
+            is_alive,
+            shelves,
+            planner: planner.clone(),
             roles: Arc::new(()),
             llm,
             command,
-            announce: Arc::new(office),
+            announce: Arc::new(office.clone()),
             clock: Clock::system(),
         };
-        Ok(Self { agents: Agents::new(agents_config(context, owner), parts) })
+        Ok(Self { agents: Agents::new(agents_config(context, owner), parts), office, planner })
     }
 }
 
 /// What agents work with.
 struct Equipment {
     engine: Engine,
-    shelf: watch::Receiver<Arc<SkillShelf>>,
+    is_alive: IsAlive,
+    shelves: Arc<dyn Shelves>,
     planner: Arc<dyn Planner>,
     llm: Option<Arc<dyn WorkDriver>>,
     command: Option<Arc<dyn WorkDriver>>,

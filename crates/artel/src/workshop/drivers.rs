@@ -47,13 +47,17 @@ fn llm_config(config: &Config, settings: &LlmSettings, model: &str) -> Result<Ll
     LlmDriver::new(driver).map_err(|error| Failure::usage(chain(&error)))
 }
 
-/// Returns what lets programs of others work, each in a folder below `work`.
-pub(super) fn command(config: &Config, work: &Utf8Path) -> Arc<dyn WorkDriver> {
+/// The folder for what programs of others worked in and is kept, inside the data folder.
+pub(super) const KEPT: &str = "agents";
+
+/// Returns what lets programs of others work, each in a folder below `work`, which is removed when artel closes, or where
+/// folders are kept.
+pub(super) fn command(config: &Config, work: &Utf8Path, data: &Utf8Path) -> Arc<dyn WorkDriver> {
     let (clients, environment) = (&config.clients.value, &config.environment);
     let path = environment.get("PATH").unwrap_or_default().split(':').filter(|folder| !folder.is_empty());
     let home = environment.get("HOME").map(Utf8PathBuf::from);
     let driver = CommandDriverConfig {
-        work_root: work.to_owned(),
+        work_root: if clients.keep { data.join(KEPT) } else { work.to_owned() },
         path: path.map(Utf8PathBuf::from).collect(),
         environment: environment.pairs(),
         pass: clients.pass.clone(),

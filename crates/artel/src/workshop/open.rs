@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use artel_agents::IsAlive;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, OwnerLock, ScriptHands, ScriptRules,
-    SkillShelf, gone, is_alive, remove_folder, was_here,
+    AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, OwnerLock, ScriptHands,
+    ScriptRules, Shelves, SkillShelf, gone, remove_folder,
 };
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
 use artel_model::tool::Glob;
 use artel_store::OwnerId;
 use camino::{Utf8Path, Utf8PathBuf};
-use tokio::sync::watch;
 
+use super::owners::owners;
 use super::shelf::{Shelf, absolute};
 use super::store::{Store, make_private};
 use crate::command::Context;
-use crate::config::{Config, Environment, StoreChoice};
+use crate::config::{Config, Environment};
 use crate::failure::{Failure, chain};
 
 /// How often to look for what other processes wrote, in milliseconds.
@@ -34,11 +35,10 @@ pub(crate) struct Workshop {
     pub(crate) skills: Arc<SkillShelf>,
     pub(crate) launcher: Launcher,
     hands: ScriptHands,
-    shelf: watch::Sender<Arc<SkillShelf>>,
+    shelves: Arc<dyn Shelves>,
     work: Utf8PathBuf,
     data: Utf8PathBuf,
-    /// Whether others may use the same store with a data folder of their own.
-    is_shared: bool,
+    is_alive: IsAlive,
     // Dropped last: as long as it is there, nobody else takes our runs.
     lock: OwnerLock,
 }
@@ -46,6 +46,16 @@ pub(crate) struct Workshop {
 impl Workshop {
     /// Opens a workshop with the skills on a shelf.
     pub(crate) async fn open(context: Context<'_>, shelf: Shelf) -> Result<Self, Failure> {
+        let shelves = Arc::new(OneShelf::new(shelf.skills.clone()));
+        Self::open_on(context, shelf, shelves).await
+    }
+
+    /// Opens a workshop for whoever sees something else than what is on the shelf.
+    pub(super) async fn open_on(
+        context: Context<'_>,
+        shelf: Shelf,
+        shelves: Arc<dyn Shelves>,
+    ) -> Result<Self, Failure> {
         let config = context.config;
         let data = absolute(&config.data.value)?;
         make_private(&data)?;
@@ -61,17 +71,13 @@ impl Workshop {
             Some(store) => store,
             None => Store::open(config).await?,
         };
-        let is_shared = match &config.store.value {
-            StoreChoice::File(path) => absolute(path)?.parent() != Some(data.as_path()),
-            StoreChoice::Postgres(_) => true,
-        };
+        let is_alive = owners(config)?;
         let work = make_work_folder(&data, lock.id())?;
         let launcher = launcher.await.expect("starting a launcher does not panic");
         let launcher = launcher.map_err(|error| Failure::unavailable(&error))?;
-        let (sender, skills) = watch::channel(shelf.skills.clone());
         let hands = ScriptHands::new(
             launcher.clone(),
-            skills,
+            shelves.clone(),
             AssetStore::new(data.join(ASSETS)),
             rules(config, data.clone(), work.clone()),
         );
@@ -85,18 +91,7 @@ impl Workshop {
             Arc::new(hands.clone()),
             Clock::system(),
         );
-        Ok(Self {
-            engine,
-            store,
-            skills: shelf.skills,
-            launcher,
-            hands,
-            shelf: sender,
-            work,
-            data,
-            is_shared,
-            lock,
-        })
+        Ok(Self { engine, store, skills: shelf.skills, launcher, hands, shelves, work, data, is_alive, lock })
     }
 
     /// Returns who drives what is begun here.
@@ -105,8 +100,8 @@ impl Workshop {
     }
 
     /// Returns the skills, as whoever works here sees them.
-    pub(super) fn shelf(&self) -> watch::Receiver<Arc<SkillShelf>> {
-        self.shelf.subscribe()
+    pub(super) fn shelves(&self) -> Arc<dyn Shelves> {
+        self.shelves.clone()
     }
 
     /// Returns the folder for what is worked on here.
@@ -114,12 +109,19 @@ impl Workshop {
         &self.work
     }
 
+    /// Returns artel's data folder.
+    pub(super) fn data(&self) -> &Utf8Path {
+        &self.data
+    }
+
+    /// Returns who is alive.
+    pub(super) fn owners(&self) -> IsAlive {
+        self.is_alive.clone()
+    }
+
     /// Says whether somebody alive drives the runs of an owner.
-    ///
-    /// A database that several machines share may hold runs of owners who never were here; nobody here can say that
-    /// they are dead.
     pub(crate) fn is_alive(&self, owner: &OwnerId) -> bool {
-        is_alive(&self.data, owner) || (self.is_shared && !was_here(&self.data, owner))
+        (self.is_alive)(owner)
     }
 
     /// Tidies up. What still runs is ended, and can be recovered.

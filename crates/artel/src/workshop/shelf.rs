@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_catalog::{Catalog, Keep};
 use artel_engine::SkillShelf;
 use artel_model::name::SkillName;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::store::Store;
 use crate::command::Context;
@@ -37,6 +37,11 @@ impl Shelf {
     pub(crate) fn catalog(&self) -> &Catalog {
         self.skills.catalog()
     }
+}
+
+/// A shelf without skills: for who sees them elsewhere.
+pub(super) fn empty_shelf(data: &Utf8Path) -> SkillShelf {
+    SkillShelf::new(Catalog::of(Vec::new(), Vec::new()), Vec::new(), Utf8PathBuf::from("."), data.to_owned())
 }
 
 /// A folder that need not be there, whatever the folder one is in.

@@ -4,13 +4,43 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
-use artel_store::{AgentStore, ExecutionStore, HealthStore, MailStore, RunStore, StoreError, WaitStore};
+use artel_store::{
+    AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
+    KeyStore, MailStore, RunStore, ScanStore, StoreError, WaitStore,
+};
 use artel_store_postgres::{PostgresOptions, PostgresStore};
 use artel_store_sqlite::{SqliteOptions, SqliteStore};
 use camino::Utf8Path;
 
 use crate::config::{Config, StoreChoice};
 use crate::failure::Failure;
+
+/// What a store keeps for the shared catalog.
+#[derive(Clone)]
+pub(crate) struct CatalogStore {
+    pub(crate) skills: Arc<dyn CustomSkillStore>,
+    pub(crate) hubs: Arc<dyn HubStore>,
+    pub(crate) keys: Arc<dyn KeyStore>,
+    pub(crate) scans: Arc<dyn ScanStore>,
+    pub(crate) audit: Arc<dyn AuditStore>,
+    pub(crate) generation: Arc<dyn GenerationStore>,
+}
+
+impl CatalogStore {
+    fn of<S>(store: Arc<S>) -> Self
+    where
+        S: CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore + 'static,
+    {
+        Self {
+            skills: store.clone(),
+            hubs: store.clone(),
+            keys: store.clone(),
+            scans: store.clone(),
+            audit: store.clone(),
+            generation: store,
+        }
+    }
+}
 
 /// A store, as each of the traits that it is. Clones are the same store.
 #[derive(Clone)]
@@ -21,6 +51,7 @@ pub(crate) struct Store {
     pub(crate) agents: Arc<dyn AgentStore>,
     pub(crate) mail: Arc<dyn MailStore>,
     pub(crate) waits: Arc<dyn WaitStore>,
+    pub(crate) catalog: CatalogStore,
     /// The store itself when it is a file, for what only files can do.
     pub(crate) file: Option<Arc<SqliteStore>>,
 }
@@ -45,7 +76,8 @@ impl Store {
 
     fn of<S>(store: Arc<S>) -> Self
     where
-        S: RunStore + ExecutionStore + HealthStore + AgentStore + MailStore + WaitStore + 'static,
+        S: RunStore + ExecutionStore + HealthStore + AgentStore + MailStore + WaitStore,
+        S: CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore + 'static,
     {
         Self {
             runs: store.clone(),
@@ -53,7 +85,8 @@ impl Store {
             health: store.clone(),
             agents: store.clone(),
             mail: store.clone(),
-            waits: store,
+            waits: store.clone(),
+            catalog: CatalogStore::of(store),
             file: None,
         }
     }

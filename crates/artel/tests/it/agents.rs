@@ -536,6 +536,7 @@ fn idle(number: u32) -> NewAgent {
         role: None,
         workspace_id: None,
         parent: None,
+        viewer: None,
         depth: 0,
         max_children: 5,
         driver: Driver::External,

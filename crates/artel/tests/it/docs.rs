@@ -59,12 +59,12 @@ fn commands_are_documented() {
         String::from_utf8(session.output(&arguments).stdout).unwrap()
     };
     let mut text = String::from("# The command line\n\nThis page is what `--help` says.\n");
-    let groups: [(&str, &[&str]); 6] = [
+    let groups: [(&str, &[&str]); 8] = [
         (
             "skill",
             &[
-                "list", "search", "show", "new", "run", "validate", "compose", "check", "select", "prompt",
-                "export", "config", "enable", "disable",
+                "list", "search", "show", "new", "run", "validate", "scan", "lock", "verify", "update",
+                "compose", "check", "select", "prompt", "export", "config", "enable", "disable",
             ],
         ),
         ("plan", &["validate", "run", "generate", "ask"]),
@@ -103,17 +103,33 @@ fn commands_are_documented() {
             ],
         ),
         ("message", &["send", "publish", "request", "read", "listen", "dead", "counts"]),
+        ("hub", &["crawl", "add", "list", "refresh", "enable", "disable", "remove"]),
+        ("key", &["create", "list", "revoke"]),
         ("db", &["backup", "check"]),
     ];
-    let mut pages: Vec<Vec<&str>> = vec![vec![]];
+    let mut pages: Vec<Vec<&str>> = vec![vec![], vec!["serve"]];
     for (group, commands) in groups {
         pages.push(vec![group]);
         pages.extend(commands.iter().map(|command| vec![group, command]));
     }
-    pages.extend([vec!["doctor"], vec!["completions"], vec!["man"]]);
+    pages.extend([vec!["mcp"], vec!["doctor"], vec!["completions"], vec!["man"]]);
     for page in pages {
         let title = [vec!["artel"], page.clone()].concat().join(" ");
         write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", help(&page).trim_end()).unwrap();
     }
     check("cli.md", &text);
+}
+
+/// What `SECURITY.md` names as proof is there: files below `crates/`, and tests by `file.rs::name`.
+#[test]
+fn every_proof_of_the_threat_model_exists() {
+    let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|word| word.contains(".rs")).collect();
+    assert!(named.len() > 50, "{}", named.len());
+    for proof in named {
+        let (file, test) = proof.split_once("::").unwrap_or((proof, ""));
+        let source = std::fs::read_to_string(root.join("crates").join(file)).unwrap_or_default();
+        assert!(source.contains(&format!("fn {test}")) && !source.is_empty(), "SECURITY.md names `{proof}`");
+    }
 }

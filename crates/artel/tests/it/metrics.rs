@@ -13,11 +13,13 @@ use crate::docs;
 use crate::session::Session;
 
 /// Everything that is measured, by who measures it.
-const ALL: [(&str, &[Metric]); 4] = [
+const ALL: [(&str, &[Metric]); 6] = [
     ("Runs and processes", artel_engine::METRICS),
     ("The store in a file", artel_store_sqlite::METRICS),
+    ("The store in PostgreSQL", artel_store_postgres::METRICS),
     ("The bus", artel_bus::METRICS),
     ("Agents and messages", artel_agents::METRICS),
+    ("The server", artel_server::METRICS),
 ];
 
 fn find(name: &str) -> Option<&'static Metric> {

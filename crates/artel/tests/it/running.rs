@@ -56,8 +56,7 @@ impl Running {
 
     /// Sends a signal, by its name.
     pub(crate) fn signal(&self, signal: &str) {
-        let status = session_kill(signal, self.child.id());
-        assert!(status.success());
+        send_signal(signal, self.child.id());
     }
 
     /// Waits for its end.
@@ -78,9 +77,11 @@ impl Drop for Running {
     }
 }
 
+/// Sends a signal to a process, by its name.
 #[expect(clippy::disallowed_methods, reason = "the test presses Ctrl-C")]
-fn session_kill(signal: &str, process: u32) -> ExitStatus {
-    std::process::Command::new("kill").args([format!("-{signal}"), process.to_string()]).status().unwrap()
+pub(crate) fn send_signal(signal: &str, process: u32) {
+    let signal = [format!("-{signal}"), process.to_string()];
+    assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
 }
 
 /// Asks again until the answer is yes.

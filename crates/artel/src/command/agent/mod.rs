@@ -11,6 +11,7 @@ mod request;
 mod see_to;
 mod show;
 mod spawn;
+mod start;
 mod tell;
 
 pub(super) use execute::execute;
@@ -21,4 +22,5 @@ pub(super) use prune::prune;
 pub(super) use request::payload_of;
 pub(super) use show::show;
 pub(super) use spawn::spawn;
+pub(super) use start::start;
 pub(super) use tell::{Telling, tell};

@@ -21,7 +21,7 @@ pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failur
         let shelf = Shelf::open(context, keep).await?;
         let document = request::document(args, shelf.catalog())?;
         let mut request = SpawnRequest::read(&document)
-            .map_err(|errors| refused(context, &SpawnRefused::new(errors, Vec::new())))?;
+            .map_err(|errors| refused(context, &SpawnRefused::new(errors, Vec::new()), NOT_SPAWNED))?;
         let workshop = Workshop::open(context, shelf).await?;
         if let Some(parent) = &args.parent {
             request.parent = Some(find_agent(&workshop.store, parent).await?.record.agent_id);
@@ -29,7 +29,7 @@ pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failur
         let agency = Agency::open(context, &workshop).await?;
         // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
         let interrupts = Interrupts::listen()?;
-        let spawned = agency.agents.spawn(&request, cause(context)).await;
+        let spawned = agency.agents.spawn(&request, None, cause(context)).await;
         let Spawned { record, warnings } = spawned.map_err(|error| not_spawned(context, error))?;
         for warning in &warnings {
             context.output.remark("warning:", Tone::Warning, warning);
@@ -52,13 +52,16 @@ pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failur
 
 fn not_spawned(context: Context<'_>, error: SpawnFailed) -> Failure {
     match error {
-        SpawnFailed::Refused(refusal) => refused(context, &refusal),
+        SpawnFailed::Refused(refusal) => refused(context, &refusal, NOT_SPAWNED),
         SpawnFailed::Failed(error) => Failure::missing(chain(&error)),
     }
 }
 
-/// Prints why an agent was not spawned. A request that cannot be read is wrong usage.
-fn refused(context: Context<'_>, refusal: &SpawnRefused) -> Failure {
+/// What it comes to when something does not fit.
+const NOT_SPAWNED: &str = "no agent was spawned";
+
+/// Prints why an agent was not spawned or did not begin. A request that cannot be read is wrong usage.
+pub(super) fn refused(context: Context<'_>, refusal: &SpawnRefused, so: &str) -> Failure {
     let output = context.output;
     if output.json {
         output.document(refusal);
@@ -70,14 +73,14 @@ fn refused(context: Context<'_>, refusal: &SpawnRefused) -> Failure {
         for warning in &refusal.warnings {
             output.line(&format!("{}: {}", output.paint("warning", Tone::Warning), visible(warning)));
         }
-        output.talk("no agent was spawned");
+        output.talk(so);
     }
     let is_invalid = refusal.errors.iter().any(|error| error.code == SpawnErrorCode::InvalidRequest);
     if is_invalid { Failure::reported_usage() } else { Failure::reported() }
 }
 
 /// Prints the agent in a few lines, and how its work ended.
-fn print(context: Context<'_>, record: &AgentRecord) -> Result<(), Failure> {
+pub(super) fn print(context: Context<'_>, record: &AgentRecord) -> Result<(), Failure> {
     let output = context.output;
     if output.json {
         output.document(&AgentDocument::of(record));

@@ -58,6 +58,7 @@ pub(super) fn submission(
         slots,
         agent: None,
         policy: None,
+        viewer: None,
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<
             statuses: args.status.iter().map(|choice| choice.0).collect(),
             started_from: args.since.map(|moment| moment.before(now)),
             started_before: args.until.map(|moment| moment.before(now)),
+            owner: None,
         };
         store.executions.executions(&filter, &page_of(&args.page)).await.map_err(|error| cannot_list(&error))
     })?;

@@ -17,6 +17,7 @@ pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failu
         states: args.state.iter().map(|choice| choice.0).collect(),
         created_from: args.since.map(|moment| moment.before(now)),
         created_before: None,
+        owner: None,
     };
     let page = wait_for(async {
         match Store::open_existing(context.config).await? {

@@ -4,22 +4,19 @@ use std::time::Duration;
 
 use artel_agents::Agents;
 use artel_catalog::Keep;
-use artel_engine::Command;
 use artel_model::agent::{AgentDocument, AgentRecord, AgentState};
 use artel_model::id::{AgentId, RunId};
 use artel_model::run::{RunState, RunSummary};
-use artel_store::{OwnerId, PageRequest, RunFilter, RunRow};
+use artel_store::OwnerId;
 use serde_json::{Value, json};
 
 use super::list::what;
 use crate::command::Context;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Agency, Interrupts, Shelf, Store, Workshop, person, wait_for};
+use crate::workshop::{Agency, Interrupts, Shelf, Store, Workshop, wait_for};
 
 /// How often to look whether something only waits for somebody, in milliseconds.
 const LOOK_MS: u64 = 200;
-/// Runs that are read at once.
-const PAGE: usize = 200;
 
 /// What was asked about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -74,12 +71,12 @@ async fn go_on(
     recovered: &mut Recovered,
 ) -> Result<(), Failure> {
     let is_alive = |owner: &OwnerId| workshop.is_alive(owner);
-    end_what_has_no_agent(context, workshop).await?;
+    agents.end_runs_of_the_ended().await.map_err(|error| Failure::missing(chain(&error)))?;
     let runs = workshop.engine.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
     for run in &runs {
         context.output.talk(&format!("going on with run {run}"));
     }
-    let ids = agents.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
+    let ids = agents.recover().await.map_err(|error| Failure::missing(chain(&error)))?;
     for agent in &ids {
         context.output.talk(&format!("going on with agent {agent}"));
     }
@@ -96,43 +93,6 @@ async fn go_on(
         looks.tick().await;
     }
     Ok(())
-}
-
-/// Tells runs to end whose agent was ended by a process that died before it could tell them.
-async fn end_what_has_no_agent(context: Context<'_>, workshop: &Workshop) -> Result<(), Failure> {
-    let unavailable = |error| Failure::unavailable(&error);
-    let states = RunState::ALL.iter().copied().filter(|state| !state.is_final()).collect();
-    let filter = RunFilter { states, ..RunFilter::default() };
-    let mut page = PageRequest { after: None, limit: PAGE };
-    loop {
-        let found = workshop.store.runs.runs(&filter, &page).await.map_err(unavailable)?;
-        let is_left = |row: &RunRow| !row.owner.as_ref().is_some_and(|owner| workshop.is_alive(owner));
-        for row in found.items.into_iter().filter(is_left) {
-            let Some(agent) = row.summary.agent_id else { continue };
-            let agent = workshop.store.agents.agent(agent).await.map_err(unavailable)?;
-            if agent.is_some_and(|agent| is_ended(agent.record.state())) {
-                let by = person(&context.config.environment);
-                // That it is stopping already is as good.
-                let _ = workshop.engine.command(row.summary.run_id, &Command::Cancel, by).await;
-            }
-        }
-        match found.next {
-            Some(next) => page.after = Some(next),
-            None => return Ok(()),
-        }
-    }
-}
-
-/// Says whether somebody ended an agent, so that nothing of it may go on.
-fn is_ended(state: AgentState) -> bool {
-    match state {
-        AgentState::Cancelled | AgentState::Terminated => true,
-        AgentState::Idle
-        | AgentState::Running
-        | AgentState::Paused
-        | AgentState::Completed
-        | AgentState::Failed => false,
-    }
 }
 
 /// Waits until an agent's work is over, or waits for somebody.

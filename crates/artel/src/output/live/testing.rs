@@ -102,6 +102,7 @@ impl Scene {
             slots: 4,
             agent: None,
             policy: None,
+            viewer: None,
         };
         scene.happen(RunEvent::Submitted(Box::new(submission)));
         scene

@@ -1,0 +1,56 @@
+//! What scanners found, as it travels.
+
+use artel_model::catalog::{FindingRecord, Override};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which findings to list.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingQuery {
+    /// Where the skill comes from: `default`, `agent_skills` or `hub`.
+    pub source_type: Option<String>,
+    /// The hub or the saved skill.
+    pub source_id: Option<String>,
+    /// The hub; an older name of `source_id`.
+    pub hub_id: Option<String>,
+    /// The skill's id.
+    pub skill_id: Option<String>,
+    /// At least this bad.
+    pub severity: Option<String>,
+    /// About exactly these files.
+    pub content_revision: Option<String>,
+    /// Where the page begins; nothing for the first.
+    pub cursor: Option<String>,
+    /// Findings on a page.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<usize>,
+}
+
+/// A page of findings, the last first.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct FindingList {
+    /// The findings.
+    pub items: Vec<FindingRecord>,
+    /// Where the next page begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// Whose work some findings are, and what they are worth.
+    pub attribution: String,
+}
+
+/// Why files are fine that a scanner flagged.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverrideDraft {
+    /// The reason, for whoever asks later.
+    #[schemars(length(min = 1, max = 1000))]
+    pub reason: String,
+}
+
+/// All overrides, by hash.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct OverrideList {
+    /// The overrides.
+    pub items: Vec<Override>,
+}

@@ -1,0 +1,148 @@
+//! Hubs, as they travel. Never a secret: credentials are the name of a variable.
+
+use artel_model::access::UserId;
+use artel_model::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A hub to be registered, or to be looked at without being saved.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubDraft {
+    /// What kind of place: `github`, `git` or `well-known`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where: `owner/repo`, or a URL.
+    pub location: String,
+    /// A branch, a tag or a commit; nothing for the usual branch.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Folders to look in; none for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include_paths: Vec<String>,
+    /// Whether its skills are in the catalog.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// The name of the environment variable of the server that holds its token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What is to be changed of a hub; what is not said stays.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubChange {
+    /// Whether its skills are in the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// A branch, a tag or a commit; empty for the usual branch.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Folders to look in; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_paths: Option<Vec<String>>,
+    /// The name of the variable that holds its token; empty for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<String>,
+}
+
+/// A hub.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct HubView {
+    /// Its id.
+    pub id: String,
+    /// What kind of place it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it is.
+    pub location: String,
+    /// A branch, a tag or a commit.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Folders to look in; none for all.
+    pub include_paths: Vec<String>,
+    /// Whether its skills are in the catalog.
+    pub enabled: bool,
+    /// The name of the variable that holds its token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<String>,
+    /// When its content was last known to be current.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub last_success_at: Option<Timestamp>,
+    /// When it last failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub last_failure_at: Option<Timestamp>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_failure_message: Option<String>,
+    /// What is published of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// How many skills it has.
+    pub skills_count: u64,
+    /// Caps that were reached and skills that were skipped.
+    pub warnings: Vec<String>,
+    /// When it was registered.
+    #[schemars(with = "String")]
+    pub created_at: Timestamp,
+    /// When somebody last changed it.
+    #[schemars(with = "String")]
+    pub updated_at: Timestamp,
+    /// Who registered it.
+    pub created_by: UserId,
+}
+
+/// All hubs, in the order in which they were registered.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct HubList {
+    /// The hubs.
+    pub hubs: Vec<HubView>,
+}
+
+/// What a hub would give, without saving it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct CrawlAnswer {
+    /// The folders of skills.
+    pub paths: Vec<String>,
+    /// The skills.
+    pub skills_preview: Vec<CrawledSkill>,
+    /// Caps that were reached and skills that were skipped.
+    pub warnings: Vec<String>,
+    /// Why there is nothing to see.
+    pub error: Option<String>,
+}
+
+/// A skill that a hub would give.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct CrawledSkill {
+    /// Its folder.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// How many other files it has.
+    pub ancillary_file_count: usize,
+}
+
+/// One line of a crawl that is streamed.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum CrawlEvent {
+    /// It goes on.
+    Progress {
+        /// What is being done.
+        message: String,
+    },
+    /// It is over.
+    Done {
+        /// What the hub would give.
+        result: CrawlAnswer,
+    },
+}

@@ -1,0 +1,79 @@
+//! Plans: checked, run, made of words.
+
+use artel_model::plan::{PlanDocument, PlanProblem};
+use artel_model::run::ResultDocument;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+/// Whether a plan could be run.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct PlanCheck {
+    /// Whether nothing is wrong with it.
+    pub valid: bool,
+    /// Everything that is wrong with it.
+    pub problems: Vec<PlanProblem>,
+}
+
+/// How a plan is run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunQuery {
+    /// Milliseconds that the run may take.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+}
+
+/// Something that is wanted, in words.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"request": "tell me the weather in Zürich"}))]
+pub struct Wish {
+    /// What is wanted.
+    #[schemars(length(min = 1))]
+    pub request: String,
+    /// Milliseconds that it may take; what is configured when absent.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+}
+
+/// A plan that was made of words, and how it came to be.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct GeneratedPlan {
+    /// The plan, ready to be run.
+    pub plan: PlanDocument,
+    /// Who made it: `pattern`, `llm` or `command`.
+    pub planner: String,
+    /// What happened on the way.
+    pub notes: Vec<String>,
+}
+
+/// Where the answer to something that was asked in words stands.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskState {
+    /// Plans are being made and run.
+    Working,
+    /// There is an answer.
+    Answered,
+}
+
+/// Something that was asked in words: the plans that are made of it are run until one succeeds.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct AskStatus {
+    /// Its id.
+    pub ask_id: Uuid,
+    /// What was asked.
+    pub request: String,
+    /// Where it stands.
+    pub state: AskState,
+    /// The runs that were begun for it, in order.
+    pub runs: Vec<Uuid>,
+    /// What came of it; nothing while plans are being made and run.
+    pub result: Option<ResultDocument>,
+    /// How it came to the answer: every plan that was tried.
+    pub attempts: Vec<serde_json::Value>,
+}

@@ -1,0 +1,187 @@
+//! Runs and executions: what is asked for, and what lists hold.
+
+use artel_model::name::{LocalName, SkillName};
+use artel_model::time::Timestamp;
+use artel_model::version::Version;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+/// Something to be run: a skill, or a plan.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"skill": "weather", "params": {"city": "Zürich"}}))]
+pub struct RunRequest {
+    /// The skill; either this or `plan`.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub skill: Option<SkillName>,
+    /// Its version; the usual one when absent.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub version: Option<Version>,
+    /// The script of the skill; the one that it runs by itself when absent.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub script: Option<LocalName>,
+    /// The parameters; with `chain`, an object for each skill by its name.
+    #[serde(default)]
+    pub params: Map<String, Value>,
+    /// Whether everything that the skill depends on runs first.
+    #[serde(default)]
+    pub chain: bool,
+    /// The plan.
+    #[serde(default)]
+    pub plan: Option<Map<String, Value>>,
+    /// Milliseconds that the run may take.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+}
+
+/// Which runs a list holds; everything that is not said fits.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunsQuery {
+    /// States, with commas between: `running,paused`.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Asked for at this time or later.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub since: Option<Timestamp>,
+    /// Asked for before this time.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub until: Option<Timestamp>,
+    /// Whose; an administrator's to say, everybody else sees their own.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// Items on one page.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+}
+
+/// An event of a log.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct LogLine {
+    /// Its place in the log, from 1; also its id in the stream.
+    pub revision: u64,
+    /// When it happened.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub at: Timestamp,
+    /// What happened; its `type` says what else there is.
+    pub event: Map<String, Value>,
+}
+
+/// What somebody says about a step that waits for approval.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"step": "deploy", "note": "looks good"}))]
+pub struct Word {
+    /// The step; the only one that waits when absent.
+    #[serde(default)]
+    pub step: Option<String>,
+    /// What goes with it.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// Which executions a list holds; everything that is not said fits.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutionsQuery {
+    /// Part of this run.
+    #[serde(default)]
+    pub run: Option<Uuid>,
+    /// Run for this agent.
+    #[serde(default)]
+    pub agent: Option<Uuid>,
+    /// Of this skill.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub skill: Option<SkillName>,
+    /// Statuses, with commas between: `failed,timeout`.
+    #[serde(default)]
+    pub status: Option<String>,
+    /// Begun at this time or later.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub since: Option<Timestamp>,
+    /// Begun before this time.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub until: Option<Timestamp>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// Items on one page.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+}
+
+/// By what executions are counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedBy {
+    /// By skill.
+    #[default]
+    Skill,
+    /// By agent.
+    Agent,
+}
+
+/// Which executions are counted, and how.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatsQuery {
+    /// By what.
+    #[serde(default)]
+    pub by: CountedBy,
+    /// Begun at this time or later.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub since: Option<Timestamp>,
+    /// Begun before this time.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub until: Option<Timestamp>,
+}
+
+/// What can be said about the executions of one skill, or for one agent.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StatsItem {
+    /// The skill's name or the agent's id; nothing for executions of no agent.
+    pub of: Option<String>,
+    /// How many there are.
+    pub count: u64,
+    /// How many have ended, in any way.
+    pub ended: u64,
+    /// How many of those did what they should.
+    pub succeeded: u64,
+    /// The part of those that ended; nothing when none has.
+    pub success_rate: Option<f64>,
+    /// Attempts after the first, of all together.
+    pub retries: u64,
+    /// The duration of half of those that ended, in milliseconds.
+    pub p50_ms: Option<u64>,
+    /// That of 95 in 100.
+    pub p95_ms: Option<u64>,
+    /// That of 99 in 100.
+    pub p99_ms: Option<u64>,
+}
+
+/// What can be said about many executions.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct StatsAnswer {
+    /// By what they are counted.
+    pub by: CountedBy,
+    /// The most first.
+    pub items: Vec<StatsItem>,
+}

@@ -1,0 +1,303 @@
+//! Skills of the shared catalog, as they travel.
+
+use std::collections::BTreeSet;
+
+use artel_model::access::{TeamId, UserId};
+use artel_model::catalog::{Override, ScanStatus, Severity, SourceKind};
+use artel_model::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What to list.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SkillQuery {
+    /// Words to search for.
+    pub q: Option<String>,
+    /// Which page, from 1.
+    #[schemars(range(min = 1))]
+    pub page: Option<u32>,
+    /// Skills on a page.
+    #[schemars(range(min = 1, max = 200))]
+    pub page_size: Option<u32>,
+    /// Only of that source: `default`, `agent_skills` or `hub`.
+    pub source: Option<String>,
+    /// Only what so many see: `global`, `team` or `personal`.
+    pub visibility: Option<String>,
+    /// Only what stands so with scanners: `passed`, `flagged` or `unscanned`.
+    pub scan_status: Option<String>,
+    /// Only what has all these tags, with commas between them.
+    pub tags: Option<String>,
+    /// Whether instructions come with the skills.
+    pub include_content: Option<bool>,
+}
+
+/// A page of skills.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillList {
+    /// The skills.
+    pub skills: Vec<SkillEntry>,
+    /// About the list.
+    pub meta: SkillListMeta,
+}
+
+/// About a list of skills.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillListMeta {
+    /// How many skills match altogether.
+    pub total: usize,
+    /// Which page this is.
+    pub page: u32,
+    /// Skills on a page.
+    pub page_size: usize,
+    /// Whether there are further pages.
+    pub has_more: bool,
+    /// The sources whose content is in the list.
+    pub sources_loaded: Vec<String>,
+    /// The sources whose content is missing or old.
+    pub unavailable_sources: Vec<UnavailableSource>,
+    /// `no_matches` when something was asked for and nothing matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The number of the catalog.
+    pub generation: u64,
+}
+
+/// A source whose content is missing or old.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct UnavailableSource {
+    /// What kind of source.
+    pub source: SourceKind,
+    /// Which one, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    /// What people call it.
+    pub label: String,
+    /// `stale` when its last good content is shown, `unavailable` when there is none.
+    pub state: String,
+    /// Since when it is stale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A skill.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillEntry {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// What it is for.
+    pub description: String,
+    /// Where it comes from.
+    pub source: SourceKind,
+    /// What people call that.
+    pub source_label: String,
+    /// The hub or the saved skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    /// Its instructions, when they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// What else its files say.
+    pub metadata: Map<String, Value>,
+    /// Who sees it: `global`, `team` or `personal`.
+    pub visibility: String,
+    /// The teams that see it.
+    pub team_ids: BTreeSet<TeamId>,
+    /// The person who sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_user_id: Option<UserId>,
+    /// When it was first there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub created_at: Option<Timestamp>,
+    /// When it last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub updated_at: Option<Timestamp>,
+    /// The hash over all its files.
+    pub content_hash: String,
+    /// Its files.
+    pub files: Vec<SkillFile>,
+    /// How it stands with scanners.
+    pub scan_status: ScanStatus,
+    /// What scanners said.
+    pub scan: SkillScan,
+    /// The skill of the same name that is listed instead, when this one is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadowed_by: Option<String>,
+    /// The number of its last change, to send back in `If-Match`; only saved skills have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// What is not wrong but should be known, like a size near the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A file of a skill.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillFile {
+    /// Its path below the skill's folder.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The hash of its content.
+    pub hash: String,
+    /// Whether it may be executed.
+    pub is_executable: bool,
+}
+
+/// What scanners said of a skill.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillScan {
+    /// How bad the worst finding is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_severity: Option<Severity>,
+    /// Who looked.
+    pub engines: Vec<SkillScanEngine>,
+    /// Whether rules have changed since, or nobody has looked.
+    pub is_stale: bool,
+    /// An administrator's word that these files are fine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<Override>,
+}
+
+/// What one scanner said of a skill.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillScanEngine {
+    /// The scanner.
+    pub engine: String,
+    /// The version of its rules.
+    pub version: String,
+    /// How bad the worst finding is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_severity: Option<Severity>,
+    /// Whether everything was scanned.
+    pub is_complete: bool,
+    /// What was not, and why.
+    pub gaps: Vec<String>,
+    /// When it looked.
+    #[schemars(with = "String")]
+    pub scanned_at: Timestamp,
+}
+
+/// What to do before answering.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RefreshQuery {
+    /// Whether hubs are fetched as well.
+    pub include_hubs: Option<bool>,
+}
+
+/// What came of reading all sources again.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Refreshed {
+    /// How often the supervisor was built.
+    pub graph_generation: u64,
+    /// How many skills it has.
+    pub skills_loaded_count: usize,
+    /// The number of the catalog.
+    pub generation: u64,
+    /// The hash over its content.
+    pub content_hash: String,
+    /// The sources whose content is missing or old.
+    pub unavailable_sources: Vec<UnavailableSource>,
+}
+
+/// A saved skill's file, as it is sent.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SentFile {
+    /// Its path below the skill's folder.
+    pub path: String,
+    /// Its content, when it is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its content in base64, when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+    /// Whether it may be executed.
+    #[serde(default)]
+    pub is_executable: bool,
+}
+
+/// A skill to be saved. What is not here cannot be set: who owns it, where it comes from and how it stands with scanners is
+/// the server's to say.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkillDraft {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: String,
+    /// Its instructions.
+    #[serde(default)]
+    pub content: String,
+    /// Further fields of the frontmatter.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Who sees it: `global`, `team` or `personal`.
+    #[serde(default = "personal")]
+    pub visibility: String,
+    /// The teams that see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+    /// Its other files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SentFile>,
+}
+
+fn personal() -> String {
+    "personal".to_owned()
+}
+
+/// One change of a saved skill.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillHistoryEntry {
+    /// The number of the change.
+    pub revision: u64,
+    /// When.
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// Who.
+    pub by: UserId,
+    /// Whether it was deleted.
+    pub is_deleted: bool,
+    /// What it said; nothing when it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<SkillDraft>,
+    /// The hash over all its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+}
+
+/// A page of changes, the last first.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct SkillHistory {
+    /// The changes.
+    pub items: Vec<SkillHistoryEntry>,
+    /// Where the next page begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Which page of a long list.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CursorQuery {
+    /// Where the page begins; nothing for the first.
+    pub cursor: Option<String>,
+    /// Items on a page.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<usize>,
+}

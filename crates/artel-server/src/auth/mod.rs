@@ -1,0 +1,18 @@
+//! Who is calling: tokens and keys become principals here, and nowhere else.
+
+mod address;
+mod admin;
+mod authenticator;
+mod key_ring;
+mod key_text;
+mod oidc;
+mod presented;
+mod random;
+mod slow_hash;
+
+pub(crate) use address::ClientAddress;
+pub use address::{Network, NetworkError};
+pub use authenticator::{AuthRefused, Authenticator};
+pub(crate) use key_text::KeyText;
+pub use oidc::{OidcConfig, OidcConfigError};
+pub use random::fresh_admin_token;

@@ -1,0 +1,55 @@
+//! From the text of a token to a principal.
+
+use std::sync::Arc;
+
+use artel_model::access::Principal;
+use artel_model::time::Timestamp;
+
+use super::config::{OidcConfig, OidcConfigError};
+use super::issuer::Issuer;
+use super::person::person;
+use super::token::Token;
+
+/// Why a token makes nobody.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OidcRefused {
+    /// It is not good.
+    Token,
+    /// Nobody knows: the identity provider's keys cannot be had.
+    Unavailable,
+}
+
+/// Checks the tokens of one identity provider.
+pub(crate) struct OidcVerifier {
+    config: OidcConfig,
+    issuer: Arc<Issuer>,
+}
+
+impl OidcVerifier {
+    /// Makes a verifier; nothing is fetched before the first token comes.
+    pub(crate) fn new(config: OidcConfig) -> Result<Self, OidcConfigError> {
+        let issuer = Arc::new(Issuer::new(&config)?);
+        Ok(Self { config, issuer })
+    }
+
+    /// Says whether a text looks like a token of an identity provider at all.
+    pub(crate) fn is_for(text: &str) -> bool {
+        Token::looks_like(text)
+    }
+
+    /// Returns who presents a token.
+    pub(crate) async fn verify(&self, text: &str, now: Timestamp) -> Result<Principal, OidcRefused> {
+        let token = Token::read(text).ok_or(OidcRefused::Token)?;
+        let key_id = token.key_id.as_deref();
+        let mut fetched = self.issuer.keys(now).await.ok_or(OidcRefused::Unavailable)?;
+        if fetched.keys.key(key_id, token.algorithm).is_none() {
+            fetched = self.issuer.newer(&fetched, now).await.ok_or(OidcRefused::Unavailable)?;
+        }
+        let key = fetched.keys.key(key_id, token.algorithm).ok_or(OidcRefused::Token)?;
+        if !key.signed(token.message, &token.signature) {
+            return Err(OidcRefused::Token);
+        }
+        let claims = token.claims().ok_or(OidcRefused::Token)?;
+        person(&claims, &self.config, now).ok_or(OidcRefused::Token)
+    }
+}

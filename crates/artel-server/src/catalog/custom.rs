@@ -1,0 +1,185 @@
+//! Saving skills: who may, what is checked, and what is served afterwards.
+
+use artel_catalog::shared::custom::{CheckedSkill, CustomDraft, DraftError, check};
+use artel_catalog::shared::{Entry, EntryId, Snapshot};
+use artel_model::access::Principal;
+use artel_model::catalog::{CustomSkill, SkillChange, Visibility};
+use artel_model::id::CustomSkillId;
+use artel_model::limit::CUSTOM_SKILLS_MAX;
+use artel_store::{Page, PageRequest, SaveRefused, StoreError};
+use std::sync::Arc;
+use uuid::Uuid;
+
+use super::service::{Catalogs, RefreshFailed, Reread};
+
+/// Why a skill was not saved; nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// What was sent is wrong.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    /// The caller may not show it to those people.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// There is no such skill, or it is not the caller's to see.
+    #[error("there is no such skill")]
+    Unknown,
+    /// Somebody saved it in between.
+    #[error("the skill was changed in between; it has revision {actual}")]
+    Conflict {
+        /// Its revision.
+        actual: u64,
+    },
+    /// There are as many saved skills as there may be.
+    #[error("there are as many saved skills as there may be ({CUSTOM_SKILLS_MAX})")]
+    TooMany,
+    /// The store does not answer.
+    #[error("the store does not answer")]
+    Store(#[source] StoreError),
+    /// It was saved, and cannot be served.
+    #[error("the skill was saved, and will be served when the catalog can be read again")]
+    NotServed(#[source] RefreshFailed),
+}
+
+/// A skill that was saved, and what is served since.
+pub struct Saved {
+    /// What was saved.
+    pub skill: CustomSkill,
+    /// What should be known about it.
+    pub warnings: Vec<String>,
+    /// What is served.
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl Saved {
+    /// Returns the skill as it stands in the catalog, also when it is held back.
+    pub fn entry(&self) -> Option<&Entry> {
+        self.snapshot.any(&EntryId::Custom(self.skill.id))
+    }
+}
+
+impl Catalogs {
+    /// Saves a skill for the first time.
+    pub async fn create(&self, caller: &Principal, draft: CustomDraft) -> Result<Saved, SaveError> {
+        let (checked, warnings) = checked(caller, draft, &caller.viewer.user).await?;
+        let now = self.parts().clock.now();
+        let skill = checked.into_first(CustomSkillId(Uuid::now_v7()), caller.viewer.user.clone(), now);
+        let kept = self.parts().stores.skills.create_skill(&skill, CUSTOM_SKILLS_MAX as u64).await;
+        kept.map_err(SaveError::Store)?.map_err(refused)?;
+        self.saved(skill, warnings).await
+    }
+
+    /// Saves a skill again, if it still has the revision that was expected.
+    pub async fn update(
+        &self,
+        caller: &Principal,
+        id: CustomSkillId,
+        expected: Option<u64>,
+        draft: CustomDraft,
+    ) -> Result<Saved, SaveError> {
+        let before = self.owned(caller, id).await?;
+        if expected.is_some_and(|expected| expected != before.revision) {
+            return Err(SaveError::Conflict { actual: before.revision });
+        }
+        let (checked, warnings) = checked(caller, draft, &before.owner_user_id).await?;
+        let skill = checked.into_next(&before, caller.viewer.user.clone(), self.parts().clock.now());
+        let kept = self.parts().stores.skills.update_skill(before.revision, &skill).await;
+        kept.map_err(SaveError::Store)?.map_err(refused)?;
+        self.saved(skill, warnings).await
+    }
+
+    /// Deletes a skill; its history stays.
+    pub async fn delete(
+        &self,
+        caller: &Principal,
+        id: CustomSkillId,
+        expected: Option<u64>,
+    ) -> Result<CustomSkill, SaveError> {
+        let before = self.owned(caller, id).await?;
+        let now = self.parts().clock.now();
+        let gone = self.parts().stores.skills.delete_skill(id, expected, &caller.viewer.user, now).await;
+        gone.map_err(SaveError::Store)?.map_err(refused)?;
+        self.refresh(Reread::Kept).await.map_err(SaveError::NotServed)?;
+        Ok(before)
+    }
+
+    /// Returns the changes of a skill, the last first; also after it was deleted.
+    pub async fn history(
+        &self,
+        caller: &Principal,
+        id: CustomSkillId,
+        page: &PageRequest,
+    ) -> Result<Page<SkillChange>, SaveError> {
+        match self.owned(caller, id).await {
+            Err(SaveError::Unknown) => self.once_owned(caller, id).await?,
+            owned => drop(owned?),
+        }
+        self.parts().stores.skills.skill_history(id, page).await.map_err(SaveError::Store)
+    }
+
+    /// Checks that a skill was deleted, and was the caller's.
+    async fn once_owned(&self, caller: &Principal, id: CustomSkillId) -> Result<(), SaveError> {
+        let end = PageRequest { after: None, limit: 2 };
+        let page = self.parts().stores.skills.skill_history(id, &end).await.map_err(SaveError::Store)?;
+        let is_deleted = page.items.first().is_some_and(|change| change.saved.is_none());
+        let last = page.items.into_iter().find_map(|change| change.saved);
+        let owner = last.map(|skill| skill.owner_user_id);
+        match is_deleted && owner.is_some() && caller.owns(owner.as_ref()) {
+            true => Ok(()),
+            false => Err(SaveError::Unknown),
+        }
+    }
+
+    /// Returns a skill that the caller may change. One that they may only see is told apart from one that they may not.
+    pub async fn owned(&self, caller: &Principal, id: CustomSkillId) -> Result<CustomSkill, SaveError> {
+        let found = self.parts().stores.skills.custom_skill(id).await.map_err(SaveError::Store)?;
+        let skill = found.ok_or(SaveError::Unknown)?;
+        if caller.owns(Some(&skill.owner_user_id)) {
+            return Ok(skill);
+        }
+        match skill.visibility.is_seen_by(&caller.viewer) {
+            true => Err(SaveError::Forbidden("Only its owner and administrators can change a skill.")),
+            false => Err(SaveError::Unknown),
+        }
+    }
+
+    async fn saved(&self, skill: CustomSkill, warnings: Vec<String>) -> Result<Saved, SaveError> {
+        let snapshot = self.refresh(Reread::Kept).await.map_err(SaveError::NotServed)?;
+        Ok(Saved { skill, warnings, snapshot })
+    }
+}
+
+/// Checks a draft, and whether the caller may show it to those it is for.
+async fn checked(
+    caller: &Principal,
+    draft: CustomDraft,
+    owner: &artel_model::access::UserId,
+) -> Result<(CheckedSkill, Vec<String>), SaveError> {
+    let owner = owner.clone();
+    // Hashing and reading files takes a while.
+    let checked = tokio::task::spawn_blocking(move || check(draft, &owner)).await;
+    let checked = checked.unwrap_or_else(|_| Err(DraftError::Invalid(Vec::new())))?;
+    match checked.visibility() {
+        _ if caller.is_admin() => {}
+        Visibility::Personal { .. } => {}
+        Visibility::Global => {
+            return Err(SaveError::Forbidden("Only administrators can show a skill to everybody."));
+        }
+        Visibility::Team { team_ids } if team_ids.is_subset(&caller.viewer.teams) => {}
+        Visibility::Team { .. } => {
+            return Err(SaveError::Forbidden(
+                "A skill can only be shown to teams that its author belongs to.",
+            ));
+        }
+    }
+    let warnings = checked.warnings().to_vec();
+    Ok((checked, warnings))
+}
+
+fn refused(refused: SaveRefused) -> SaveError {
+    match refused {
+        SaveRefused::Exists | SaveRefused::Unknown => SaveError::Unknown,
+        SaveRefused::Conflict { actual } => SaveError::Conflict { actual },
+        SaveRefused::TooMany => SaveError::TooMany,
+    }
+}

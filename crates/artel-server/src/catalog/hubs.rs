@@ -1,0 +1,333 @@
+//! Hubs: registering them, fetching them in the background, and publishing what they give.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artel_catalog::hub::{CrawlPreview, LocationProblem, publish, read_published};
+use artel_engine::hub::{
+    HubFailure, HubFetcher, HubOutcome, HubProgress, HubRequest, HubRequestProblem, HubSecrets,
+};
+use artel_model::access::Principal;
+use artel_model::catalog::{Hub, HubKind, HubStatus};
+use artel_model::id::HubId;
+use artel_model::limit::{HUB_MESSAGE_CHARS_MAX, HUBS_MAX};
+use artel_store::{HubRefused, StoreError};
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+use super::service::{Catalogs, RefreshFailed, Reread};
+use super::sources::hub_folder;
+
+/// How many hubs are fetched at once.
+const FETCHES_MAX: usize = 4;
+
+/// What somebody says of a hub.
+#[derive(Clone, Debug)]
+pub struct HubWish {
+    /// What kind of place it is.
+    pub kind: HubKind,
+    /// Where it is, in their words.
+    pub location: String,
+    /// A branch, a tag or a commit.
+    pub reference: Option<String>,
+    /// Folders to look in.
+    pub include_paths: Vec<String>,
+    /// Whether its skills are in the catalog.
+    pub is_enabled: bool,
+    /// The name of the variable with its token.
+    pub credentials_ref: Option<String>,
+}
+
+/// Why a hub was not registered, changed or fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// What was said of it is wrong.
+    #[error(transparent)]
+    Request(#[from] HubRequestProblem),
+    /// The operator does not allow hubs there.
+    #[error(transparent)]
+    NotAllowed(#[from] LocationProblem),
+    /// There is one with the same location.
+    #[error("there is a hub with this location: {0}")]
+    SameLocation(HubId),
+    /// There is none.
+    #[error("there is no such hub")]
+    Unknown,
+    /// There are as many as there may be.
+    #[error("there are as many hubs as there may be ({HUBS_MAX})")]
+    TooMany,
+    /// The store does not answer.
+    #[error("the store does not answer")]
+    Store(#[source] StoreError),
+    /// The catalog cannot be read again.
+    #[error(transparent)]
+    Refresh(#[from] RefreshFailed),
+}
+
+/// Hubs. Clones are the same.
+#[derive(Clone)]
+pub struct Hubs {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    catalogs: Catalogs,
+    fetcher: HubFetcher,
+    secrets: Arc<dyn HubSecrets>,
+    check: Duration,
+    /// One fetch of a hub at a time; whoever wants the same waits for it.
+    fetching: Mutex<BTreeMap<HubId, Arc<Mutex<()>>>>,
+}
+
+impl Hubs {
+    /// Makes the hubs of a catalog; they are asked for changes every `check`.
+    pub fn new(
+        catalogs: Catalogs,
+        fetcher: HubFetcher,
+        secrets: Arc<dyn HubSecrets>,
+        check: Duration,
+    ) -> Self {
+        Self { shared: Arc::new(Shared { catalogs, fetcher, secrets, check, fetching: Mutex::default() }) }
+    }
+
+    /// Returns all hubs, in the order in which they were registered.
+    pub async fn list(&self) -> Result<Vec<Hub>, StoreError> {
+        self.store().hubs().await
+    }
+
+    /// Returns a hub.
+    pub async fn hub(&self, id: HubId) -> Result<Hub, HubError> {
+        self.store().hub(id).await.map_err(HubError::Store)?.ok_or(HubError::Unknown)
+    }
+
+    /// Looks at what a hub would give, without saving anything.
+    pub async fn crawl(
+        &self,
+        wish: &HubWish,
+        listener: &(dyn Fn(HubProgress) + Send + Sync),
+    ) -> Result<CrawlPreview, HubError> {
+        let request = self.request(wish)?;
+        Ok(self.shared.fetcher.crawl(&request, &*self.shared.secrets, listener).await)
+    }
+
+    /// Says whether a hub can be asked for at all.
+    pub fn check(&self, wish: &HubWish) -> Result<(), HubError> {
+        self.request(wish).map(drop)
+    }
+
+    /// Registers a hub. It is fetched in the background.
+    pub async fn create(&self, caller: &Principal, wish: &HubWish) -> Result<Hub, HubError> {
+        let request = self.request(wish)?;
+        let now = self.shared.catalogs.parts().clock.now();
+        let mut hub = Hub {
+            id: HubId(Uuid::now_v7()),
+            kind: wish.kind,
+            location: request.location.to_string(),
+            reference: wish.reference.clone(),
+            include_paths: wish.include_paths.clone(),
+            is_enabled: wish.is_enabled,
+            credentials_ref: wish.credentials_ref.clone(),
+            position: 0,
+            created_at: now,
+            updated_at: now,
+            created_by: caller.viewer.user.clone(),
+            status: HubStatus::default(),
+        };
+        let kept = self.store().create_hub(&hub, HUBS_MAX as u64).await.map_err(HubError::Store)?;
+        hub.position = kept.map_err(refused)?;
+        self.refresh_later(hub.id);
+        Ok(hub)
+    }
+
+    /// Changes a hub. It is fetched in the background.
+    pub async fn update(&self, id: HubId, change: impl FnOnce(&mut HubWish)) -> Result<Hub, HubError> {
+        let mut hub = self.hub(id).await?;
+        let mut wish = wish_of(&hub);
+        change(&mut wish);
+        self.request(&wish)?;
+        hub.reference = wish.reference;
+        hub.include_paths = wish.include_paths;
+        hub.is_enabled = wish.is_enabled;
+        hub.credentials_ref = wish.credentials_ref;
+        hub.updated_at = self.shared.catalogs.parts().clock.now();
+        self.store().update_hub(&hub).await.map_err(HubError::Store)?.map_err(refused)?;
+        self.shared.catalogs.refresh(Reread::Kept).await?;
+        self.refresh_later(id);
+        Ok(hub)
+    }
+
+    /// Removes a hub and its skills.
+    pub async fn delete(&self, id: HubId) -> Result<Hub, HubError> {
+        let hub = self.hub(id).await?;
+        if !self.store().delete_hub(id).await.map_err(HubError::Store)? {
+            return Err(HubError::Unknown);
+        }
+        self.shared.catalogs.refresh(Reread::Kept).await?;
+        Ok(hub)
+    }
+
+    /// Fetches a hub and publishes what it gives. A failure is kept with the hub, and hides nothing.
+    pub async fn refresh(&self, id: HubId) -> Result<Hub, HubError> {
+        let turn = Arc::clone(self.shared.fetching.lock().await.entry(id).or_default());
+        let held = match turn.try_lock() {
+            Ok(held) => held,
+            Err(_) => {
+                // Somebody fetches it: what they bring is what we wanted, unless it was changed after they began.
+                let held = turn.lock().await;
+                let hub = self.hub(id).await?;
+                if was_asked_since_its_change(&hub) {
+                    return Ok(hub);
+                }
+                held
+            }
+        };
+        let hub = self.hub(id).await?;
+        let status = self.fetch(&hub).await;
+        self.store().set_hub_status(id, &status).await.map_err(HubError::Store)?;
+        if status.revision != hub.status.revision || status.is_failing() != hub.status.is_failing() {
+            self.shared.catalogs.refresh(Reread::Kept).await?;
+        }
+        // Whoever waits is answered when the skills are served.
+        drop(held);
+        self.shared.fetching.lock().await.remove(&id);
+        self.hub(id).await
+    }
+
+    /// Fetches every hub that is switched on, a few at a time.
+    pub async fn refresh_all(&self) -> Result<(), HubError> {
+        let hubs = self.list().await.map_err(HubError::Store)?;
+        let mut waiting = hubs.into_iter().filter(|hub| hub.is_enabled).map(|hub| hub.id);
+        let mut fetching = tokio::task::JoinSet::new();
+        loop {
+            while fetching.len() < FETCHES_MAX {
+                let Some(id) = waiting.next() else { break };
+                let hubs = self.clone();
+                fetching.spawn(async move { hubs.refresh(id).await });
+            }
+            // A hub that was removed meanwhile, or that fails, is told where it is listed.
+            if fetching.join_next().await.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Asks hubs for changes, again and again, until it is dropped.
+    pub async fn keep_current(self) {
+        loop {
+            if let Err(error) = self.refresh_all().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "hubs cannot be fetched");
+            }
+            tokio::time::sleep(self.shared.check).await;
+        }
+    }
+
+    fn refresh_later(&self, id: HubId) {
+        let hubs = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = hubs.refresh(id).await {
+                tracing::warn!(hub = %id, error = &error as &dyn std::error::Error, "a hub cannot be fetched");
+            }
+        });
+    }
+
+    /// Returns how a hub stands after it was fetched.
+    async fn fetch(&self, hub: &Hub) -> HubStatus {
+        let now = self.shared.catalogs.parts().clock.now();
+        match self.try_fetch(hub).await {
+            Ok(Some(fetched)) => HubStatus {
+                last_success_at: Some(now),
+                last_failure_message: None,
+                revision: Some(fetched.revision),
+                skills_count: fetched.skills_count,
+                warnings: fetched.warnings,
+                ..hub.status.clone()
+            },
+            Ok(None) => {
+                HubStatus { last_success_at: Some(now), last_failure_message: None, ..hub.status.clone() }
+            }
+            Err(message) => HubStatus {
+                last_failure_at: Some(now),
+                last_failure_message: Some(message.chars().take(HUB_MESSAGE_CHARS_MAX).collect()),
+                ..hub.status.clone()
+            },
+        }
+    }
+
+    async fn try_fetch(&self, hub: &Hub) -> Result<Option<Brought>, String> {
+        let request = HubRequest::of(hub).map_err(|problem| problem.to_string())?;
+        let folder = hub_folder(&self.shared.catalogs.parts().config.data, hub.id);
+        let here = {
+            let folder = folder.clone();
+            tokio::task::spawn_blocking(move || read_published(&folder).ok().flatten()).await.ok().flatten()
+        };
+        // What another machine fetched is not here: only our own copy counts as known, and only for the same wish.
+        let known = here.map(|published| published.revision);
+        let known = known.filter(|known| hub.status.revision.as_deref() == Some(known.as_str()));
+        let known = known.filter(|_| hub.status.last_success_at.is_some_and(|at| at >= hub.updated_at));
+        let fetcher = &self.shared.fetcher;
+        let outcome = fetcher.fetch(&request, known.as_ref(), &*self.shared.secrets, &|_| {}).await;
+        let fetched = match outcome.map_err(|failure: HubFailure| failure.message)? {
+            HubOutcome::Unchanged => return Ok(None),
+            HubOutcome::Fetched(fetched) => fetched,
+        };
+        let published =
+            tokio::task::spawn_blocking(move || publish(&fetched, &folder).map(|done| (done, fetched)));
+        let (published, fetched) = published
+            .await
+            .map_err(|_| "publishing the hub failed".to_owned())?
+            .map_err(|error| error.to_string())?;
+        Ok(Some(Brought {
+            revision: published.revision.as_str().to_owned(),
+            skills_count: published.skills.len() as u64,
+            warnings: fetched.notes(),
+        }))
+    }
+
+    fn request(&self, wish: &HubWish) -> Result<HubRequest, HubError> {
+        let request = HubRequest::parse(
+            wish.kind,
+            &wish.location,
+            wish.reference.as_deref(),
+            &wish.include_paths,
+            wish.credentials_ref.as_deref(),
+        )?;
+        request.location.check(&self.shared.fetcher.config().hosts)?;
+        Ok(request)
+    }
+
+    fn store(&self) -> &dyn artel_store::HubStore {
+        &*self.shared.catalogs.parts().stores.hubs
+    }
+}
+
+/// Says whether a hub was asked since somebody last changed it, whatever it answered.
+fn was_asked_since_its_change(hub: &Hub) -> bool {
+    hub.status.last_success_at.max(hub.status.last_failure_at) >= Some(hub.updated_at)
+}
+
+/// What a fetch brought.
+struct Brought {
+    revision: String,
+    skills_count: u64,
+    warnings: Vec<String>,
+}
+
+fn wish_of(hub: &Hub) -> HubWish {
+    HubWish {
+        kind: hub.kind,
+        location: hub.location.clone(),
+        reference: hub.reference.clone(),
+        include_paths: hub.include_paths.clone(),
+        is_enabled: hub.is_enabled,
+        credentials_ref: hub.credentials_ref.clone(),
+    }
+}
+
+fn refused(refused: HubRefused) -> HubError {
+    match refused {
+        HubRefused::SameLocation(id) => HubError::SameLocation(id),
+        HubRefused::Unknown => HubError::Unknown,
+        HubRefused::TooMany => HubError::TooMany,
+    }
+}

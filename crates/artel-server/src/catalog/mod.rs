@@ -1,0 +1,19 @@
+//! The catalog that the server serves: sources are read and scanned, put into one snapshot, and swapped in at once.
+//!
+//! Readers never wait: they hold a snapshot. Whoever changes something waits for one rebuild at a time. Knows nothing of
+//! requests.
+
+mod custom;
+mod findings;
+mod hubs;
+mod scans;
+mod service;
+mod shelves;
+mod sources;
+mod supervisor;
+
+pub use custom::{SaveError, Saved};
+pub use hubs::{HubError, HubWish, Hubs};
+pub use service::{CatalogConfig, CatalogParts, Catalogs, LoadDefault, RefreshFailed, Reread};
+pub use shelves::CatalogShelves;
+pub use supervisor::{SupervisorStatus, SyncStatus};

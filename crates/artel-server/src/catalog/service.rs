@@ -1,0 +1,272 @@
+//! The handle of the catalog: the snapshot that is served, and making the next one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use artel_catalog::Catalog;
+use artel_catalog::scan::{ENGINE, ENGINE_VERSION};
+use artel_catalog::shared::{Freshness, Indexes, Judge, Snapshot, SnapshotDraft, SourceState, View};
+use artel_engine::Clock;
+use artel_model::access::{Principal, Viewer};
+use artel_model::catalog::{Gate, Severity, SourceKind};
+use artel_model::id::CustomSkillId;
+use artel_store::{SkillHealth, StoreError};
+use camino::Utf8PathBuf;
+use tokio::sync::{Mutex, watch};
+
+use super::scans::Scans;
+use super::sources::Sources;
+use super::supervisor::{Supervisor, SupervisorStatus};
+use crate::app::Stores;
+
+/// Loads the folders of the server and what is in the binary. Blocks.
+pub type LoadDefault = Arc<dyn Fn() -> Result<Catalog, String> + Send + Sync>;
+
+/// What an operator can say about the catalog.
+#[derive(Clone, Debug)]
+pub struct CatalogConfig {
+    /// Which skills are served.
+    pub gate: Gate,
+    /// From where on a finding counts.
+    pub fail_on: Severity,
+    /// How often to look whether somebody else changed something.
+    pub check: Duration,
+    /// Where saved skills and the content of hubs are written, so that they can be run.
+    pub data: Utf8PathBuf,
+}
+
+/// What the catalog is made of.
+#[derive(Clone)]
+pub struct CatalogParts {
+    /// What an operator said.
+    pub config: CatalogConfig,
+    /// What is kept.
+    pub stores: Stores,
+    /// What time it is.
+    pub clock: Clock,
+    /// Loads the default source.
+    pub load_default: LoadDefault,
+}
+
+/// Which sources are read again; what is kept in the store always is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reread {
+    /// Only what people saved, and what scanners and administrators said.
+    Kept,
+    /// Folders as well.
+    Folders,
+}
+
+/// Why there is no new snapshot; the one before is still served.
+#[derive(Debug, thiserror::Error)]
+pub enum RefreshFailed {
+    /// The number of the catalog is not known.
+    #[error("the store does not say which catalog this is")]
+    Store(#[source] StoreError),
+}
+
+/// The catalog. Clones are the same.
+#[derive(Clone)]
+pub struct Catalogs {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    parts: CatalogParts,
+    current: ArcSwapOption<Snapshot>,
+    indexes: Arc<Indexes>,
+    /// What was read so far. Whoever holds it makes the next snapshot.
+    reading: Mutex<Reading>,
+    changed: watch::Sender<u64>,
+    revisions: ArcSwap<BTreeMap<CustomSkillId, u64>>,
+    supervisor: Supervisor,
+    /// How well skills do, and how often that changed.
+    health: ArcSwap<(u64, Vec<SkillHealth>)>,
+}
+
+#[derive(Default)]
+struct Reading {
+    sources: Sources,
+    scans: Scans,
+}
+
+impl Catalogs {
+    /// Makes a catalog that has not been read; [`Catalogs::refresh`] reads it.
+    pub fn new(parts: CatalogParts) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                parts,
+                current: ArcSwapOption::empty(),
+                indexes: Indexes::new(),
+                reading: Mutex::default(),
+                changed: watch::Sender::new(0),
+                revisions: ArcSwap::default(),
+                supervisor: Supervisor::default(),
+                health: ArcSwap::default(),
+            }),
+        }
+    }
+
+    /// Returns what is served; nothing before it was read for the first time.
+    pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        self.shared.current.load_full()
+    }
+
+    /// Returns what somebody sees; nothing when nothing can be served, which is not the same as an empty catalog.
+    pub fn view(&self, viewer: &Viewer) -> Option<Arc<View>> {
+        self.served(viewer).map(|(_, view)| view)
+    }
+
+    /// Returns what is served, and what somebody sees of it. Whether something can be served is asked of what they see:
+    /// the skills of others must not make a difference.
+    pub(crate) fn served(&self, viewer: &Viewer) -> Option<(Arc<Snapshot>, Arc<View>)> {
+        let snapshot = self.snapshot()?;
+        let view = snapshot.view(viewer);
+        let has_failed = |source: &SourceState| matches!(source.state, Freshness::Unavailable { .. });
+        let is_unavailable = view.is_empty() && view.sources().iter().any(has_failed);
+        (!is_unavailable).then_some((snapshot, view))
+    }
+
+    /// Returns the revisions of what people saved. Taken before what is served, they are never ahead of it: whoever sends
+    /// one back replaces what they saw or is refused.
+    pub(crate) fn revisions(&self) -> Arc<BTreeMap<CustomSkillId, u64>> {
+        self.shared.revisions.load_full()
+    }
+
+    /// Tells of every change of what is served, by the number of the catalog.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changed.subscribe()
+    }
+
+    /// Reads sources again, scans what nobody has scanned, and serves the result. One at a time.
+    pub async fn refresh(&self, reread: Reread) -> Result<Arc<Snapshot>, RefreshFailed> {
+        let mut reading = self.shared.reading.lock().await;
+        let parts = &self.shared.parts;
+        let now = parts.clock.now();
+        let Reading { sources, scans } = &mut *reading;
+        if reread == Reread::Folders || !sources.has_default() {
+            sources.read_default(&parts.load_default, now).await;
+        }
+        self.read_health().await;
+        sources.read_custom(&*parts.stores.skills, &parts.config.data, now).await;
+        sources.read_hubs(&*parts.stores.hubs, &parts.config.data, now).await;
+        scans.read(&*parts.stores.scans).await;
+        scans.scan_missing(sources.all(), &*parts.stores.scans, now).await;
+        let engines = BTreeMap::from([(ENGINE.to_owned(), ENGINE_VERSION.to_owned())]);
+        let judge =
+            Judge::new(parts.config.gate, parts.config.fail_on, engines, scans.verdicts(), scans.overrides());
+        let mut draft = SnapshotDraft::new(0, now, judge);
+        sources.add_to(&mut draft);
+        if let Some(reason) = scans.failure() {
+            draft.add_source(scans_unknown(reason));
+        }
+        let snapshot = draft.finish(Arc::clone(&self.shared.indexes));
+        let before = self.snapshot().filter(|before| before.content_hash() == snapshot.content_hash());
+        let generation = match before {
+            // The same content has the same number; two nodes with different folders do not push each other on.
+            Some(before) => before.generation(),
+            None => {
+                let numbered = parts.stores.generation.generation_of(snapshot.content_hash()).await;
+                numbered.map_err(RefreshFailed::Store)?
+            }
+        };
+        let snapshot = Arc::new(snapshot.numbered(generation));
+        self.publish(Arc::clone(&snapshot));
+        self.shared.revisions.store(Arc::new(sources.revisions()));
+        Ok(snapshot)
+    }
+
+    /// Looks how well skills do; without the store, as well as they did.
+    async fn read_health(&self) {
+        let Ok(health) = self.shared.parts.stores.health.health().await else { return };
+        let before = self.shared.health.load();
+        if before.1 != health {
+            self.shared.health.store(Arc::new((before.0 + 1, health)));
+        }
+    }
+
+    pub(super) fn health(&self) -> Vec<SkillHealth> {
+        self.shared.health.load().1.clone()
+    }
+
+    pub(super) fn health_version(&self) -> u64 {
+        self.shared.health.load().0
+    }
+
+    fn publish(&self, snapshot: Arc<Snapshot>) {
+        let generation = snapshot.generation();
+        self.shared.current.store(Some(snapshot));
+        self.shared.changed.send_if_modified(|known| std::mem::replace(known, generation) != generation);
+    }
+
+    /// Lets the supervisor take over what is served, and says how it stands.
+    pub fn rebuild_supervisor(&self) -> SupervisorStatus {
+        // The number is that of what is read, whatever is published meanwhile.
+        if let Some(snapshot) = self.snapshot() {
+            self.shared.supervisor.build(snapshot, self.shared.parts.clock.now());
+        }
+        self.supervisor_status()
+    }
+
+    /// Says how the supervisor stands.
+    pub fn supervisor_status(&self) -> SupervisorStatus {
+        self.shared.supervisor.status(self.snapshot().as_deref())
+    }
+
+    /// Says how the supervisor stands for somebody: how many skills others have is not theirs to know.
+    pub fn supervisor_status_for(&self, caller: &Principal) -> SupervisorStatus {
+        let status = self.supervisor_status();
+        if caller.is_admin() {
+            return status;
+        }
+        let view = self.supervisor_view(&caller.viewer);
+        SupervisorStatus { skills_loaded_count: view.map_or(0, |view| view.len()), ..status }
+    }
+
+    /// Returns what the supervisor offers somebody; nothing when it was not built.
+    pub fn supervisor_view(&self, viewer: &Viewer) -> Option<Arc<View>> {
+        self.shared.supervisor.snapshot().map(|snapshot| snapshot.view(viewer))
+    }
+
+    /// Serves what other processes change that share the store, until it is dropped.
+    pub async fn keep_current(self) {
+        let mut seen = None;
+        loop {
+            tokio::time::sleep(self.shared.parts.config.check).await;
+            self.read_health().await;
+            // Without the store nobody can have changed anything.
+            let Ok(kept) = self.shared.parts.stores.generation.generation().await else { continue };
+            if kept == seen || kept.as_ref().is_some_and(|(_, hash)| self.is_served(hash)) {
+                seen = kept;
+                continue;
+            }
+            // What was seen once is not read again: a node with other folders never comes to the same content.
+            seen = kept;
+            if let Err(error) = self.refresh(Reread::Kept).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the catalog cannot be read again");
+                seen = None;
+            }
+            self.rebuild_supervisor();
+        }
+    }
+
+    fn is_served(&self, content_hash: &str) -> bool {
+        self.snapshot().is_some_and(|snapshot| snapshot.content_hash() == content_hash)
+    }
+
+    pub(crate) fn parts(&self) -> &CatalogParts {
+        &self.shared.parts
+    }
+}
+
+fn scans_unknown(reason: &str) -> SourceState {
+    SourceState {
+        kind: SourceKind::AgentSkills,
+        id: Some("scans".to_owned()),
+        label: "Scan results".to_owned(),
+        loaded_at: None,
+        state: Freshness::Unavailable { reason: reason.to_owned() },
+    }
+}

@@ -1,0 +1,85 @@
+//! The skills of everybody as the engine needs them: a shelf for what each viewer sees.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use artel_catalog::Catalog;
+use artel_engine::{Shelves, SkillShelf};
+use artel_model::access::Viewer;
+use artel_model::skill::SkillPin;
+use camino::Utf8PathBuf;
+
+use super::service::Catalogs;
+
+/// How many shelves are kept: those of views that were used last, also of earlier snapshots, whose plans may still run.
+const SHELVES_MAX: usize = 64;
+
+/// The shelves of a server.
+pub struct CatalogShelves {
+    catalogs: Catalogs,
+    /// By the tag of what is on them, the last used first.
+    kept: Mutex<VecDeque<(String, Arc<SkillShelf>)>>,
+}
+
+impl CatalogShelves {
+    /// Makes shelves of what a catalog serves.
+    pub fn new(catalogs: Catalogs) -> Self {
+        Self { catalogs, kept: Mutex::default() }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<(String, Arc<SkillShelf>)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn found(&self, tag: &str, make: impl FnOnce() -> SkillShelf) -> Arc<SkillShelf> {
+        let taken = {
+            let mut kept = self.kept();
+            let place = kept.iter().position(|(known, _)| known == tag);
+            place.and_then(|place| kept.remove(place)).inspect(|found| kept.push_front(found.clone()))
+        };
+        if let Some((_, shelf)) = taken {
+            return shelf;
+        }
+        let shelf = Arc::new(make());
+        let mut kept = self.kept();
+        kept.push_front((tag.to_owned(), Arc::clone(&shelf)));
+        kept.truncate(SHELVES_MAX);
+        shelf
+    }
+
+    fn shelf_of(&self, catalog: Catalog) -> SkillShelf {
+        let data: Utf8PathBuf = self.catalogs.parts().config.data.clone();
+        // Who calls a server is in no folder of it, and need not know which there are.
+        SkillShelf::without_paths(catalog, self.catalogs.health(), data)
+    }
+}
+
+impl Shelves for CatalogShelves {
+    fn shelf(&self, viewer: Option<&Viewer>) -> Arc<SkillShelf> {
+        // Nobody in particular sees what everybody sees; an error or nothing served gives no skills, never all.
+        let nobody =
+            || Viewer { user: "-".parse().expect("a constant name is valid"), teams: Default::default() };
+        let viewer = viewer.cloned().unwrap_or_else(nobody);
+        match self.catalogs.view(&viewer) {
+            Some(view) => {
+                // How well skills do is a part of what is decided with them.
+                let tag = format!("{} {}", view.etag(), self.catalogs.health_version());
+                self.found(&tag, || self.shelf_of(view.catalog()))
+            }
+            None => self.found("", || self.shelf_of(Catalog::of(Vec::new(), Vec::new()))),
+        }
+    }
+
+    fn holding(&self, skill: &SkillPin, content_hash: &str) -> Option<Arc<SkillShelf>> {
+        let shelves: Vec<Arc<SkillShelf>> = self.kept().iter().map(|(_, shelf)| Arc::clone(shelf)).collect();
+        let kept = shelves.into_iter().find(|shelf| shelf.holds(skill, content_hash));
+        // After a restart nobody has looked yet; the run was allowed to whoever started it.
+        kept.or_else(|| {
+            let snapshot = self.catalogs.snapshot()?;
+            let entry = snapshot.entries().iter().find(|entry| entry.content_hash == content_hash)?;
+            let catalog = Catalog::of(vec![Arc::clone(&entry.loaded)], Vec::new());
+            let shelf = self.found(content_hash, || self.shelf_of(catalog));
+            shelf.holds(skill, content_hash).then_some(shelf)
+        })
+    }
+}

@@ -1,0 +1,289 @@
+//! What every source gave, kept from one snapshot to the next: a source that fails keeps its last good content.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use artel_catalog::hub::read_published;
+use artel_catalog::shared::custom::{custom_folder, custom_tree, write_tree};
+use artel_catalog::shared::{Freshness, SavedSkill, Sealed, SnapshotDraft, SourceState, seal, seal_all};
+use artel_catalog::{Catalog, Keep, Loaded, load_folder};
+use artel_model::catalog::{CustomSkill, Hub, SourceKind};
+use artel_model::id::{CustomSkillId, HubId};
+use artel_model::time::Timestamp;
+use artel_store::{CustomSkillStore, HubStore, StoreError};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::service::LoadDefault;
+
+/// What is said about a store that does not answer; what exactly is wrong is in the log.
+const STORE_FAILED: &str = "the store does not answer";
+
+/// The folder for what people saved, inside the data folder.
+const CUSTOM: &str = "custom";
+/// The folder for what hubs published, inside the data folder.
+const HUBS: &str = "hubs";
+
+/// What every source gave.
+#[derive(Default)]
+pub(super) struct Sources {
+    default: Option<Folders>,
+    default_state: Option<Freshness>,
+    custom: BTreeMap<CustomSkillId, (u64, SavedSkill)>,
+    custom_state: Option<(Freshness, Option<Timestamp>)>,
+    hubs: Vec<(Hub, Option<Published>)>,
+    hubs_failed: bool,
+}
+
+struct Folders {
+    catalog: Arc<Catalog>,
+    sealed: Vec<Sealed>,
+    loaded_at: Timestamp,
+}
+
+/// The content of a hub that was read from the disk.
+#[derive(Clone)]
+struct Published {
+    revision: String,
+    /// When it was first read here: asking the hub again changes nothing about its skills.
+    published_at: Option<Timestamp>,
+    sealed: Vec<Sealed>,
+}
+
+impl Sources {
+    pub(super) fn has_default(&self) -> bool {
+        self.default.is_some()
+    }
+
+    /// Reads the folders of the server and what is in the binary.
+    pub(super) async fn read_default(&mut self, load: &LoadDefault, now: Timestamp) {
+        let load = Arc::clone(load);
+        let loaded = tokio::task::spawn_blocking(move || {
+            let catalog = load()?;
+            let sealed = seal_all(catalog.published()).into_iter();
+            // What cannot be read in full has no hash that a verdict could be about.
+            let sealed = sealed.filter_map(Result::ok).collect();
+            Ok::<_, String>((Arc::new(catalog), sealed))
+        });
+        let loaded = loaded.await.unwrap_or_else(|_| Err("loading the folders failed".to_owned()));
+        match loaded {
+            Ok((catalog, sealed)) => {
+                self.default = Some(Folders { catalog, sealed, loaded_at: now });
+                self.default_state = Some(Freshness::Fresh);
+            }
+            Err(reason) => {
+                self.default_state = Some(failed(self.default_state.take(), self.has_default(), now, reason))
+            }
+        }
+    }
+
+    /// Reads what people saved; only what changed is loaded again.
+    pub(super) async fn read_custom(
+        &mut self,
+        store: &dyn CustomSkillStore,
+        data: &Utf8Path,
+        now: Timestamp,
+    ) {
+        match self.try_custom(store, data).await {
+            Ok(custom) => {
+                self.custom = custom;
+                self.custom_state = Some((Freshness::Fresh, Some(now)));
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "saved skills cannot be read");
+                let (before, loaded_at) = self.custom_state.take().unzip();
+                let loaded_at = loaded_at.flatten();
+                let state = failed(before, loaded_at.is_some(), now, STORE_FAILED.to_owned());
+                self.custom_state = Some((state, loaded_at));
+            }
+        }
+    }
+
+    async fn try_custom(
+        &self,
+        store: &dyn CustomSkillStore,
+        data: &Utf8Path,
+    ) -> Result<BTreeMap<CustomSkillId, (u64, SavedSkill)>, StoreError> {
+        let mut custom = BTreeMap::new();
+        for (id, revision, _) in store.custom_skills().await? {
+            if let Some((_, kept)) = self.custom.get(&id).filter(|(known, _)| *known == revision) {
+                custom.insert(id, (revision, kept.clone()));
+                continue;
+            }
+            // It may have been deleted in between.
+            let Some(skill) = store.custom_skill(id).await? else { continue };
+            let (revision, root) = (skill.revision, data.join(CUSTOM));
+            let loaded = tokio::task::spawn_blocking(move || saved(&skill, &root));
+            match loaded.await {
+                Ok(Ok(saved)) => {
+                    custom.insert(id, (revision, saved));
+                }
+                Ok(Err(reason)) => tracing::error!(%id, reason, "a saved skill cannot be used"),
+                Err(_) => tracing::error!(%id, "loading a saved skill failed"),
+            }
+        }
+        Ok(custom)
+    }
+
+    /// Reads what was published of every hub that is switched on; only what changed is loaded again.
+    pub(super) async fn read_hubs(&mut self, store: &dyn HubStore, data: &Utf8Path, _now: Timestamp) {
+        let hubs = match store.hubs().await {
+            Ok(hubs) => hubs,
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "hubs cannot be read");
+                self.hubs_failed = true;
+                return;
+            }
+        };
+        self.hubs_failed = false;
+        let mut before: BTreeMap<HubId, Published> = std::mem::take(&mut self.hubs)
+            .into_iter()
+            .filter_map(|(hub, published)| Some((hub.id, published?)))
+            .collect();
+        for hub in hubs.into_iter().filter(|hub| hub.is_enabled) {
+            let known = before.remove(&hub.id);
+            let published = published(&hub, known, data).await;
+            self.hubs.push((hub, published));
+        }
+    }
+
+    /// Returns the revisions of what people saved.
+    pub(super) fn revisions(&self) -> BTreeMap<CustomSkillId, u64> {
+        self.custom.iter().map(|(id, (revision, _))| (*id, *revision)).collect()
+    }
+
+    /// Returns every skill of every source.
+    pub(super) fn all(&self) -> Vec<(SourceKind, Option<String>, String, Sealed)> {
+        let named = |sealed: &Sealed| {
+            let skill = sealed.loaded().skill.as_ref();
+            skill.map(|skill| skill.name.to_string()).unwrap_or_default()
+        };
+        let default = self.default.iter().flat_map(|folders| &folders.sealed);
+        let default = default
+            .map(|sealed| (SourceKind::Default, None, format!("default/{}", named(sealed)), sealed.clone()));
+        let custom = self.custom.iter().map(|(id, (_, saved))| {
+            (
+                SourceKind::AgentSkills,
+                Some(id.to_string()),
+                format!("agent_skills/{id}"),
+                saved.sealed.clone(),
+            )
+        });
+        let hubs = self.hubs.iter().flat_map(|(hub, published)| {
+            let sealed = published.iter().flat_map(|published| &published.sealed);
+            sealed.map(move |sealed| {
+                let id = format!("hub/{}/{}", hub.id, named(sealed));
+                (SourceKind::Hub, Some(hub.id.to_string()), id, sealed.clone())
+            })
+        });
+        default.chain(custom).chain(hubs).collect()
+    }
+
+    /// Puts everything into a snapshot.
+    pub(super) fn add_to(&self, draft: &mut SnapshotDraft) {
+        let state = |kind: SourceKind, loaded_at, state| SourceState {
+            kind,
+            id: None,
+            label: kind.label().to_owned(),
+            loaded_at,
+            state,
+        };
+        let unread = || Freshness::Unavailable { reason: "it has not been read".to_owned() };
+        let default_state = self.default_state.clone().unwrap_or_else(unread);
+        let loaded_at = self.default.as_ref().map(|folders| folders.loaded_at);
+        let default_state = state(SourceKind::Default, loaded_at, default_state);
+        match &self.default {
+            Some(folders) => draft.add_default(default_state, &folders.catalog, folders.sealed.clone()),
+            None => draft.add_source(default_state),
+        }
+        let (custom_state, loaded_at) = self.custom_state.clone().unwrap_or_else(|| (unread(), None));
+        let custom = self.custom.values().map(|(_, saved)| saved.clone()).collect();
+        draft.add_custom(state(SourceKind::AgentSkills, loaded_at, custom_state), custom);
+        for (hub, published) in &self.hubs {
+            let sealed = published.as_ref().map(|published| published.sealed.clone()).unwrap_or_default();
+            let state = hub_state(hub, published.is_some(), self.hubs_failed);
+            let published_at = published.as_ref().and_then(|published| published.published_at);
+            draft.add_hub(hub, state, published_at, sealed);
+        }
+    }
+}
+
+/// Returns how a source stands that just failed.
+fn failed(before: Option<Freshness>, has_content: bool, now: Timestamp, reason: String) -> Freshness {
+    match before {
+        Some(Freshness::Stale { since, .. }) => Freshness::Stale { since, reason },
+        Some(Freshness::Fresh) => Freshness::Stale { since: now, reason },
+        Some(Freshness::Unavailable { .. }) | None if has_content => Freshness::Stale { since: now, reason },
+        Some(Freshness::Unavailable { .. }) | None => Freshness::Unavailable { reason },
+    }
+}
+
+fn hub_state(hub: &Hub, has_content: bool, store_failed: bool) -> SourceState {
+    let status = &hub.status;
+    let reason =
+        || status.last_failure_message.clone().unwrap_or_else(|| "it could not be fetched".to_owned());
+    let state = match (status.is_failing(), has_content) {
+        (false, true) if !store_failed => Freshness::Fresh,
+        (true, true) => {
+            Freshness::Stale { since: status.last_failure_at.unwrap_or(hub.created_at), reason: reason() }
+        }
+        (false, true) => Freshness::Stale { since: hub.updated_at, reason: STORE_FAILED.to_owned() },
+        (true, false) => Freshness::Unavailable { reason: reason() },
+        (false, false) => Freshness::Unavailable { reason: "it has not been fetched".to_owned() },
+    };
+    SourceState {
+        kind: SourceKind::Hub,
+        id: Some(hub.id.to_string()),
+        label: hub.location.clone(),
+        loaded_at: status.last_success_at,
+        state,
+    }
+}
+
+/// Writes a saved skill to the disk, in a folder of its own for every content, so that what runs is not pulled away, and
+/// loads it from there.
+fn saved(skill: &CustomSkill, root: &Utf8Path) -> Result<SavedSkill, String> {
+    let folder = custom_folder(root, skill);
+    write_tree(&custom_tree(skill), &folder).map_err(|error| error.to_string())?;
+    let sealed =
+        seal(Arc::new(load_folder(&folder, Keep::Instructions))).map_err(|error| error.to_string())?;
+    if sealed.content_hash() != skill.content_hash {
+        return Err(format!("`{folder}` does not hold what was saved"));
+    }
+    Ok(SavedSkill {
+        id: skill.id,
+        visibility: skill.visibility.clone(),
+        created_at: skill.created_at,
+        updated_at: skill.updated_at,
+        sealed,
+    })
+}
+
+/// Where the content of hubs is written.
+pub(super) fn hub_folder(data: &Utf8Path, hub: HubId) -> Utf8PathBuf {
+    data.join(HUBS).join(hub.to_string())
+}
+
+async fn published(hub: &Hub, known: Option<Published>, data: &Utf8Path) -> Option<Published> {
+    let revision = hub.status.revision.clone()?;
+    if let Some(known) = known.as_ref().filter(|known| known.revision == revision) {
+        return Some(known.clone());
+    }
+    let folder = hub_folder(data, hub.id);
+    let read = tokio::task::spawn_blocking({
+        let revision = revision.clone();
+        move || {
+            let published = read_published(&folder).ok().flatten()?;
+            if published.revision.as_str() != revision {
+                return None;
+            }
+            let loaded = published.skills.iter().map(|skill| skill.load(Keep::Instructions));
+            let usable = loaded.filter(Loaded::is_usable).map(Arc::new).collect();
+            Some(seal_all(usable).into_iter().filter_map(Result::ok).collect())
+        }
+    });
+    match read.await.ok().flatten() {
+        Some(sealed) => Some(Published { revision, published_at: hub.status.last_success_at, sealed }),
+        // The folder of another machine is not ours; the hub is fetched here as well.
+        None => known,
+    }
+}

@@ -1,0 +1,93 @@
+//! From what the catalog holds to what travels; written out, so that nothing travels by accident.
+
+use std::collections::BTreeSet;
+
+use artel_api::skills::{SkillEntry, SkillFile, SkillScan, SkillScanEngine, UnavailableSource};
+use artel_catalog::shared::{EngineState, Entry, Freshness, SourceState};
+use artel_model::catalog::Visibility;
+
+/// Returns a skill as it travels.
+pub(crate) fn skill_entry(entry: &Entry, with_content: bool) -> SkillEntry {
+    let (team_ids, owner_user_id) = match &entry.visibility {
+        Visibility::Global => (BTreeSet::new(), None),
+        Visibility::Team { team_ids } => (team_ids.clone(), None),
+        Visibility::Personal { owner_user_id } => (BTreeSet::new(), Some(owner_user_id.clone())),
+    };
+    SkillEntry {
+        id: entry.id.to_string(),
+        name: entry.name.to_string(),
+        title: entry.title.clone(),
+        description: entry.description.clone(),
+        source: entry.source(),
+        source_label: entry.source().label().to_owned(),
+        source_id: entry.source_id(),
+        content: with_content.then(|| entry.content().to_owned()),
+        metadata: entry.metadata.clone(),
+        visibility: entry.visibility.as_str().to_owned(),
+        team_ids,
+        owner_user_id,
+        created_at: entry.created_at,
+        updated_at: entry.updated_at,
+        content_hash: entry.content_hash.clone(),
+        files: entry.files.iter().map(skill_file).collect(),
+        scan_status: entry.scan.status,
+        scan: SkillScan {
+            max_severity: entry.scan.worst,
+            engines: entry.scan.engines.iter().map(engine).collect(),
+            is_stale: entry.scan.is_stale,
+            overridden: entry.scan.overridden.clone(),
+        },
+        shadowed_by: None,
+        revision: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn skill_file(file: &artel_catalog::shared::EntryFile) -> SkillFile {
+    SkillFile {
+        path: file.path.to_string(),
+        size: file.size,
+        hash: file.hash.to_string(),
+        is_executable: file.is_executable,
+    }
+}
+
+fn engine(state: &EngineState) -> SkillScanEngine {
+    SkillScanEngine {
+        engine: state.engine.clone(),
+        version: state.engine_version.clone(),
+        max_severity: state.worst,
+        is_complete: state.is_complete,
+        gaps: state.gaps.clone(),
+        scanned_at: state.scanned_at,
+    }
+}
+
+/// Returns the sources whose content is missing or old.
+pub(crate) fn unavailable_sources(sources: &[SourceState]) -> Vec<UnavailableSource> {
+    sources.iter().filter_map(unavailable_source).collect()
+}
+
+fn unavailable_source(source: &SourceState) -> Option<UnavailableSource> {
+    let (state, since, reason) = match &source.state {
+        Freshness::Fresh => return None,
+        Freshness::Stale { since, reason } => ("stale", Some(*since), reason),
+        Freshness::Unavailable { reason } => ("unavailable", None, reason),
+    };
+    Some(UnavailableSource {
+        source: source.kind,
+        source_id: source.id.clone(),
+        label: source.label.clone(),
+        state: state.to_owned(),
+        since,
+        reason: reason.clone(),
+    })
+}
+
+/// Returns how a source is named in the list of those that were loaded.
+pub(crate) fn source_name(source: &SourceState) -> String {
+    match &source.id {
+        Some(id) => format!("{}/{id}", source.kind),
+        None => source.kind.to_string(),
+    }
+}

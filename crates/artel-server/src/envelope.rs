@@ -1,0 +1,121 @@
+//! What every answer has: the id of its request, headers that keep browsers from mischief, and for errors the envelope.
+
+use artel_api::ErrorBody;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::clock::moment;
+use crate::error::ApiError;
+use crate::panic::{Panicked, surviving};
+use crate::patience::Tardy;
+
+/// The header that names a request, in answers and, from a proxy that is trusted to be ours, in requests.
+const REQUEST_ID: &str = "x-request-id";
+/// Nothing may be loaded from elsewhere, no page may frame ours, no script may be inlined.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Which request something belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) String);
+
+/// Gives a request its id, and its answer what every answer has.
+pub(crate) async fn envelope(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let began = moment();
+    let id = RequestId(Uuid::now_v7().to_string());
+    request.extensions_mut().insert(id.clone());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let tardy = request.extensions().get::<Tardy>().cloned().unwrap_or_default();
+    let mut response = surviving(next.run(request)).await.unwrap_or_else(|Panicked| {
+        app.meters().panics.increment(1);
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    });
+    if tardy.is_tardy() && response.status().is_client_error() {
+        response = StatusCode::REQUEST_TIMEOUT.into_response();
+    }
+    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+        response = with_headers_of(&response, sealed(error, &id));
+    } else if is_bare_error(&response) {
+        response = with_headers_of(&response, sealed(bare(response.status()), &id));
+    }
+    app.meters().answered(began, response.status());
+    app.meters().streams(app.config().streams_max.saturating_sub(app.streams().available_permits()));
+    tracing::debug!(request = id.0, %method, path, status = response.status().as_u16(), "answered");
+    add_headers(&mut response, &id);
+    response
+}
+
+/// An error that came from the router or a library, and has no envelope.
+fn is_bare_error(response: &Response) -> bool {
+    let has_type = response.headers().get(header::CONTENT_TYPE);
+    let is_json = has_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
+    (response.status().is_client_error() || response.status().is_server_error()) && !is_json
+}
+
+fn bare(status: StatusCode) -> ApiError {
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => {
+            ("not_found", "there is nothing at this path; /api/openapi.json lists what there is")
+        }
+        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this path does not answer to this method"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is too large"),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            ("unsupported_media_type", "the body is of a type that is not understood")
+        }
+        StatusCode::REQUEST_TIMEOUT => ("too_slow", "the request took too long to arrive"),
+        status if status.is_client_error() => ("bad_request", "the request cannot be understood"),
+        _ => ("internal", "something went wrong here; the server's log knows more"),
+    };
+    ApiError::new(status, code, message)
+}
+
+fn sealed(error: ApiError, id: &RequestId) -> Response {
+    let body = ErrorBody {
+        error: error.code.to_owned(),
+        message: error.message,
+        details: error.details,
+        request_id: id.0.clone(),
+    };
+    let mut response = (error.status, Json(body)).into_response();
+    if let Some(seconds) = error.retry_after_seconds {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if error.status == StatusCode::UNAUTHORIZED {
+        let challenge = HeaderValue::from_static("Bearer realm=\"artel\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// Keeps what was said beside the body, like which methods are allowed.
+fn with_headers_of(before: &Response, mut after: Response) -> Response {
+    for name in [header::ALLOW] {
+        if let Some(value) = before.headers().get(&name) {
+            after.headers_mut().insert(name, value.clone());
+        }
+    }
+    after
+}
+
+fn add_headers(response: &mut Response, id: &RequestId) {
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, value);
+    }
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+    ];
+    for (name, value) in fixed {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    // What one caller may see is nobody else's; whoever may keep an answer says so itself.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}

@@ -1,0 +1,123 @@
+//! Why a request is not answered as asked. Becomes the envelope of errors when it leaves (`envelope`).
+
+use artel_store::StoreError;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+use crate::catalog::RefreshFailed;
+
+/// Why a request is not answered as asked.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) details: Option<Value>,
+    pub(crate) retry_after_seconds: Option<u64>,
+}
+
+impl ApiError {
+    /// Makes an error with a status, a code for programs and a message for people.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), details: None, retry_after_seconds: None }
+    }
+
+    /// Something in the request cannot be understood.
+    pub fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// The body does not say what is needed.
+    pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+    }
+
+    /// There is no such thing, or it is not the caller's to see: the two are told alike.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
+    }
+
+    /// It does not fit what is there.
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
+    }
+
+    /// The credential is not enough.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// The credential is missing or not accepted; nobody is told which.
+    pub fn unauthorized() -> Self {
+        let message = "A valid credential is needed: an API key in `X-Artel-Key`, or a token in `Authorization: Bearer`.";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    /// Too many requests.
+    pub fn too_many(retry_after_seconds: u64) -> Self {
+        let message = format!("Too many requests; try again in {retry_after_seconds} s.");
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        Self { retry_after_seconds: Some(retry_after_seconds), ..error }
+    }
+
+    /// What the answer needs cannot be reached.
+    pub fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
+        Self { retry_after_seconds: Some(1), ..error }
+    }
+
+    /// Something went wrong here.
+    pub fn internal(message: &'static str) -> Self {
+        tracing::error!(message, "a request failed");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// Returns the status that says what kind of refusal it is.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns what people are told.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Adds more for programs.
+    #[must_use]
+    pub fn with_details(self, details: Value) -> Self {
+        Self { details: Some(details), ..self }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::UnknownCursor { .. } => Self::bad_request("invalid_cursor", error.to_string()),
+            StoreError::Unavailable { .. }
+            | StoreError::Corrupt { .. }
+            | StoreError::Full { .. }
+            | StoreError::TooNew { .. } => {
+                // What exactly is wrong is the operator's to know, not the caller's.
+                tracing::error!(error = &error as &dyn std::error::Error, "the store does not answer");
+                Self::unavailable("store_unavailable", "The store cannot be reached. Please try again later.")
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<RefreshFailed> for ApiError {
+    fn from(failed: RefreshFailed) -> Self {
+        match failed {
+            RefreshFailed::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Accepts connections: a cap on how many there are, limits on how slowly a client may take part, encryption if there is a
+//! certificate, and an end that loses no request.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tower::ServiceExt;
+
+use crate::app::App;
+use crate::config::ServerConfig;
+use crate::patience::{ReadOrLose, Tardy, TimedBody};
+use crate::route::router;
+use crate::tls::{Encryption, TlsError};
+
+/// How long to wait before accepting again when the machine has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why the server does not listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The address is taken, or is not ours.
+    #[error("cannot listen at {address}")]
+    Bind {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The certificate or its key cannot be used.
+    #[error("cannot encrypt connections")]
+    Tls(#[source] TlsError),
+}
+
+/// Where connections come in; they wait until somebody serves them.
+pub struct Entrance {
+    listener: TcpListener,
+    address: SocketAddr,
+    encryption: Option<Encryption>,
+}
+
+impl Entrance {
+    /// Begins to listen.
+    pub async fn open(config: &ServerConfig) -> Result<Self, ListenError> {
+        let address = config.listen;
+        let encryption = config.certificate.as_ref().map(Encryption::new).transpose();
+        let encryption = encryption.map_err(ListenError::Tls)?;
+        let failed = |source| ListenError::Bind { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address, encryption })
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// A server that listens.
+pub struct Server {
+    entrance: Entrance,
+    app: App,
+}
+
+impl Server {
+    /// Begins to listen; connections wait until [`Server::run`].
+    pub async fn bind(app: App) -> Result<Self, ListenError> {
+        let entrance = Entrance::open(app.config()).await?;
+        Ok(Self::behind(entrance, app))
+    }
+
+    /// Serves whoever comes in there.
+    pub fn behind(entrance: Entrance, app: App) -> Self {
+        Self { entrance, app }
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.entrance.address()
+    }
+
+    /// Serves until `stopped` is over; then accepts nothing more and lets what is under way end.
+    pub async fn run(self, stopped: impl Future<Output = ()>) {
+        let Self { entrance: Entrance { listener, encryption, .. }, app } = self;
+        let (cut, cut_off) = watch::channel(());
+        let door = Arc::new(Door { router: router(&app), app: app.clone(), encryption, cut_off });
+        let graceful = GracefulShutdown::new();
+        let room = Arc::new(Semaphore::new(app.config().connections_max));
+        let mut stopped = std::pin::pin!(stopped);
+        loop {
+            let (stream, address, permit) = tokio::select! {
+                accepted = accept(&listener, &room) => accepted,
+                () = &mut stopped => break,
+            };
+            let (door, watcher) = (door.clone(), graceful.watcher());
+            tokio::spawn(async move {
+                door.serve(stream, address, watcher).await;
+                drop(permit);
+            });
+        }
+        drop(listener);
+        app.close_streams();
+        if tokio::time::timeout(app.config().closing_grace, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests were still under way when the server stopped");
+        }
+        // Whoever is still connected had their time.
+        drop(cut);
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
+    loop {
+        match listener.accept().await {
+            Ok((stream, address)) => return (stream, address, permit),
+            Err(error) => {
+                // Out of descriptors, or the client went away: others are served meanwhile.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// What every connection goes through.
+struct Door {
+    router: Router,
+    app: App,
+    encryption: Option<Encryption>,
+    /// Closed when the server is over.
+    cut_off: watch::Receiver<()>,
+}
+
+impl Door {
+    async fn serve(&self, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+        // Answers are small; waiting to fill a packet only costs time.
+        let _ = stream.set_nodelay(true);
+        self.app.meters().connections.increment(1);
+        let mut cut_off = self.cut_off.clone();
+        tokio::select! {
+            () = self.speak(stream, address, watcher) => {}
+            _ = cut_off.changed() => {}
+        }
+        self.app.meters().connections.decrement(1);
+    }
+
+    async fn speak(&self, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+        let Some(encryption) = &self.encryption else {
+            return self.answer(stream, address, watcher).await;
+        };
+        let greeted = tokio::time::timeout(self.app.config().header_timeout, encryption.accept(stream)).await;
+        match greeted {
+            Ok(Ok(stream)) => self.answer(stream, address, watcher).await,
+            Ok(Err(error)) => tracing::debug!(%error, %address, "a connection could not be encrypted"),
+            Err(_) => tracing::debug!(%address, "a client was too slow to greet"),
+        }
+    }
+
+    async fn answer<T>(&self, stream: T, address: SocketAddr, watcher: Watcher)
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let config = self.app.config();
+        let body_timeout = config.body_timeout;
+        let router = self.router.clone();
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let request = prepared(request, address, body_timeout);
+            let router = router.clone();
+            async move {
+                Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {}))
+            }
+        });
+        let stream = TokioIo::new(ReadOrLose::new(stream, config.write_timeout));
+        let connection = builder(config).serve_connection(stream, service);
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, %address, "a connection ended badly");
+        }
+    }
+}
+
+fn builder(config: &ServerConfig) -> hyper::server::conn::http1::Builder {
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(config.header_timeout)
+        .max_buf_size(config.header_bytes_max.max(ServerConfig::HEADER_BYTES_MIN))
+        .half_close(true);
+    builder
+}
+
+fn prepared(request: Request<Incoming>, address: SocketAddr, body_timeout: Duration) -> Request<Body> {
+    let tardy = Tardy::default();
+    let mut request = request.map(|body| Body::new(TimedBody::new(body, body_timeout, tardy.clone())));
+    request.extensions_mut().insert(ConnectInfo(address));
+    request.extensions_mut().insert(tardy);
+    request
+}

@@ -1,0 +1,255 @@
+//! Runs: started, listed, read, told something, followed.
+
+use std::collections::BTreeMap;
+
+use artel_api::Paged;
+use artel_api::runs::{LogLine, RunRequest, RunsQuery};
+use artel_engine::{Command, Follow, SkillShelf, Submitted};
+use artel_model::access::Principal;
+use artel_model::id::{PlanId, RunId};
+use artel_model::name::SkillName;
+use artel_model::plan::{
+    ChainRequest, Plan, PlanProblem, SkillChoice, SkillRequest, chain_plan, resolve_value, skill_plan,
+};
+use artel_model::run::{Deadlines, Origin, ResultDocument, RunState, RunSummary, Submission, SubmissionKind};
+use artel_store::{LoggedEvent, Revision, RunFilter};
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::owned::{own_run, owner_filter};
+use super::page::{page_request, paged, words};
+use super::refusal::invalid_plan;
+use super::story::read_story;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::idempotency::IdempotencyKey;
+use crate::stream::{Next, Source, Written};
+
+/// Runs a plan. The same key asks for the same run.
+pub(crate) async fn run_plan(
+    app: &App,
+    caller: &Principal,
+    document: Value,
+    timeout_ms: Option<u64>,
+    key: &IdempotencyKey,
+) -> Result<RunSummary, ApiError> {
+    let plan = resolve_on_shelf(app, caller, move |shelf| resolve_value(&document, shelf)).await?;
+    let run_ms = timeout_ms.unwrap_or(app.run_settings().deadline_ms);
+    submit(app, caller, SubmissionKind::Plan, plan, run_ms, key).await
+}
+
+/// Runs a skill or a plan.
+pub(crate) async fn start_run(
+    app: &App,
+    caller: &Principal,
+    request: RunRequest,
+    key: &IdempotencyKey,
+) -> Result<RunSummary, ApiError> {
+    let is_plan_alone =
+        request.version.is_none() && request.script.is_none() && request.params.is_empty() && !request.chain;
+    match (request.skill.clone(), request.plan.clone()) {
+        (Some(skill), None) => run_skill(app, caller, skill, request, key).await,
+        (None, Some(plan)) if is_plan_alone => {
+            run_plan(app, caller, Value::Object(plan), request.timeout_ms, key).await
+        }
+        (None, Some(_)) => Err(ApiError::unprocessable(
+            "invalid_body",
+            "`version`, `script`, `params` and `chain` go with `skill`, not with `plan`",
+        )),
+        (Some(_), Some(_)) | (None, None) => {
+            Err(ApiError::unprocessable("invalid_body", "say what is to be run: either `skill` or `plan`"))
+        }
+    }
+}
+
+async fn run_skill(
+    app: &App,
+    caller: &Principal,
+    skill: SkillName,
+    request: RunRequest,
+    key: &IdempotencyKey,
+) -> Result<RunSummary, ApiError> {
+    let kind = SubmissionKind::Skill { skill: skill.clone() };
+    let timeout_ms = request.timeout_ms;
+    let plan = if request.chain {
+        let params = chain_params(&request)?;
+        resolve_on_shelf(app, caller, move |shelf| {
+            let chain = ChainRequest { id: fresh_plan(), skill: &skill, params };
+            chain_plan(&chain, shelf.catalog().registry(), shelf)
+        })
+        .await?
+    } else {
+        resolve_on_shelf(app, caller, move |shelf| {
+            let choice = SkillChoice { name: skill, version: request.version };
+            let script = request.script.as_ref();
+            skill_plan(
+                SkillRequest { id: fresh_plan(), skill: &choice, script, params: request.params },
+                shelf,
+            )
+        })
+        .await?
+    };
+    // A skill that may take long by itself is not cut short by what is usual for plans.
+    let needed =
+        plan.steps().iter().map(|step| step.timeout_ms.saturating_mul(u64::from(step.retry.max_retries) + 1));
+    let needed = needed.fold(0, u64::saturating_add);
+    let run_ms = timeout_ms.unwrap_or(needed.max(app.run_settings().deadline_ms));
+    submit(app, caller, kind, plan, run_ms, key).await
+}
+
+/// Takes the parameters of a chain apart: an object for each skill.
+fn chain_params(request: &RunRequest) -> Result<BTreeMap<SkillName, Map<String, Value>>, ApiError> {
+    if request.version.is_some() || request.script.is_some() {
+        return Err(ApiError::unprocessable("invalid_body", "`version` and `script` do not go with `chain`"));
+    }
+    let wrong =
+        |name: &str, what: String| ApiError::unprocessable("invalid_body", format!("/params/{name}: {what}"));
+    let params = request.params.iter().map(|(name, value)| {
+        let skill = name.parse::<SkillName>().map_err(|error| wrong(name, error.to_string()))?;
+        let Value::Object(params) = value else {
+            return Err(wrong(name, "with `chain` there is an object for each skill".to_owned()));
+        };
+        Ok((skill, params.clone()))
+    });
+    params.collect()
+}
+
+pub(super) fn fresh_plan() -> PlanId {
+    PlanId(Uuid::new_v4())
+}
+
+/// Makes a plan with the skills that the caller sees. Their files are read for it, so it is done where waiting is fine.
+async fn resolve_on_shelf(
+    app: &App,
+    caller: &Principal,
+    make: impl FnOnce(&SkillShelf) -> Result<Plan, Vec<PlanProblem>> + Send + 'static,
+) -> Result<Plan, ApiError> {
+    let shelf = app.shelves().shelf(Some(&caller.viewer));
+    let made = tokio::task::spawn_blocking(move || make(&shelf)).await;
+    let made = made.map_err(|_| ApiError::unavailable("interrupted", "the request was interrupted"))?;
+    made.map_err(|problems| invalid_plan(&problems))
+}
+
+/// Asks the engine for a run.
+async fn submit(
+    app: &App,
+    caller: &Principal,
+    kind: SubmissionKind,
+    plan: Plan,
+    run_ms: u64,
+    key: &IdempotencyKey,
+) -> Result<RunSummary, ApiError> {
+    let submission = submission(app, caller, kind, plan, run_ms);
+    let submitted = app.engine().submit(submission, key.scoped(caller)).await?;
+    let (Submitted::New(run) | Submitted::Existing(run)) = submitted;
+    let row = app.stores().runs.run(run).await?.ok_or_else(|| ApiError::not_found("run"))?;
+    Ok(row.summary)
+}
+
+pub(super) fn submission(
+    app: &App,
+    caller: &Principal,
+    kind: SubmissionKind,
+    plan: Plan,
+    run_ms: u64,
+) -> Submission {
+    Submission {
+        kind,
+        plan,
+        state: Map::new(),
+        deadlines: Deadlines { run_ms },
+        slots: app.run_settings().slots,
+        agent: None,
+        policy: None,
+        viewer: Some(caller.viewer.clone()),
+    }
+}
+
+/// Lists runs, the latest first.
+pub(crate) async fn list_runs(
+    app: &App,
+    caller: &Principal,
+    query: RunsQuery,
+) -> Result<Paged<RunSummary>, ApiError> {
+    let filter = RunFilter {
+        states: words("state", query.state.as_deref(), RunState::ALL, RunState::as_str)?,
+        created_from: query.since,
+        created_before: query.until,
+        owner: owner_filter(caller, query.owner.as_deref())?,
+    };
+    let page = app.stores().runs.runs(&filter, &page_request(query.after, query.limit)?).await?;
+    Ok(paged(page, |row| row.summary))
+}
+
+/// Returns what came of a run so far.
+pub(crate) async fn read_run(app: &App, caller: &Principal, id: RunId) -> Result<ResultDocument, ApiError> {
+    own_run(app, caller, id).await?;
+    Ok(read_story(app, id).await?.1)
+}
+
+/// Tells a run something.
+pub(crate) async fn command_run(
+    app: &App,
+    caller: &Principal,
+    id: RunId,
+    command: &Command,
+) -> Result<RunSummary, ApiError> {
+    own_run(app, caller, id).await?;
+    let by = Origin(caller.viewer.user.to_string());
+    Ok(app.engine().command(id, command, by).await?)
+}
+
+/// The log of a run as a stream.
+pub(crate) struct RunLog {
+    follow: Follow,
+    after: u64,
+}
+
+/// Follows the log of a run after a revision.
+pub(crate) async fn run_log(
+    app: &App,
+    caller: &Principal,
+    id: RunId,
+    after: Option<u64>,
+) -> Result<RunLog, ApiError> {
+    own_run(app, caller, id).await?;
+    let after = after.unwrap_or(0);
+    Ok(RunLog { follow: app.engine().follow(id, Revision(after)), after })
+}
+
+#[async_trait]
+impl Source for RunLog {
+    async fn next(&mut self) -> Next {
+        let events = match self.follow.next().await {
+            Ok(events) => events,
+            // Whoever comes back finds out where the run stands then.
+            Err(error) => {
+                tracing::debug!(%error, "a run cannot be followed any further");
+                return Next::Over;
+            }
+        };
+        if let Some(last) = events.last() {
+            self.after = last.revision.0;
+            return Next::Events(events.iter().map(written).collect());
+        }
+        match self.follow.row().await {
+            Ok(row) => Next::Last(Written::new(self.after, "end", &row.summary)),
+            Err(error) => {
+                tracing::debug!(%error, "a run is gone");
+                Next::Over
+            }
+        }
+    }
+}
+
+fn written(logged: &LoggedEvent) -> Written {
+    let event = serde_json::to_value(&logged.event.event).unwrap_or_default();
+    let kind = event["type"].as_str().unwrap_or("event").to_owned();
+    let Value::Object(event) = event else { return Written::new(logged.revision.0, &kind, &Value::Null) };
+    Written::new(
+        logged.revision.0,
+        &kind,
+        &LogLine { revision: logged.revision.0, at: logged.event.at, event },
+    )
+}

@@ -1,0 +1,178 @@
+//! Events of topics as a stream. They are read from the store, where every event has a place: so an id says exactly what its
+//! reader has, and what was published elsewhere is heard too.
+
+use std::collections::BTreeMap;
+
+use artel_api::events::EventsQuery;
+use artel_model::access::Principal;
+use artel_model::id::AgentId;
+use artel_model::limit::TOPIC_REPLAY_MAX;
+use artel_model::message::{Address, Message, MessageDocument, Sender, Topic, TopicPattern};
+use artel_store::{StoreError, TopicEvent};
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::stream::{Next, Source, Written};
+
+/// Events that are read at once.
+const PAGE: usize = 256;
+/// Agents of whom one stream remembers whose they are.
+const OWNERS_MAX: usize = 10_000;
+/// Topics of agents begin so, and go on with the agent's id.
+const ABOUT_AGENTS: &str = "agents.";
+
+/// Events of topics.
+pub(crate) struct TopicLog {
+    app: App,
+    caller: Principal,
+    pattern: TopicPattern,
+    after: u64,
+    /// A place after which something may be missing, until that is told.
+    gap: Option<u64>,
+    beats: watch::Receiver<u64>,
+    /// Whether agents are the caller's. Whose an agent is never changes.
+    owned: BTreeMap<AgentId, bool>,
+}
+
+/// Follows the events of topics after a place, or from this moment on.
+pub(crate) async fn topic_log(
+    app: &App,
+    caller: &Principal,
+    query: EventsQuery,
+    after: Option<u64>,
+) -> Result<TopicLog, ApiError> {
+    let pattern: TopicPattern = query
+        .topic
+        .parse()
+        .map_err(|error| ApiError::bad_request("invalid_query", format!("`topic` is no pattern: {error}")))?;
+    let replay = usize::try_from(query.replay.unwrap_or(0)).unwrap_or(usize::MAX);
+    if replay > TOPIC_REPLAY_MAX {
+        let message = format!("`replay` is at most {TOPIC_REPLAY_MAX}");
+        return Err(ApiError::bad_request("invalid_query", message));
+    }
+    // Felt before the store is read, so that nothing falls between what was and what comes.
+    let beats = app.pulse().feel();
+    let (after, gap) = match after {
+        Some(after) => (after, first_kept(app).await?.filter(|first| *first > after.saturating_add(1))),
+        None => (place_before(app, replay, &pattern).await?, None),
+    };
+    Ok(TopicLog {
+        app: app.clone(),
+        caller: caller.clone(),
+        pattern,
+        after,
+        gap,
+        beats,
+        owned: BTreeMap::new(),
+    })
+}
+
+/// Returns the place of the oldest event that is kept, whatever it is about.
+async fn first_kept(app: &App) -> Result<Option<u64>, StoreError> {
+    let all = everything();
+    Ok(app.stores().mail.topic_events(&all, 0, false, 1).await?.first().map(|event| event.place))
+}
+
+fn everything() -> TopicPattern {
+    ">".parse().expect("it stands for all topics")
+}
+
+/// Returns the place before the last `replay` events of a pattern.
+async fn place_before(app: &App, replay: usize, pattern: &TopicPattern) -> Result<u64, StoreError> {
+    let mail = &app.stores().mail;
+    let last = mail.topic_events(&everything(), 0, true, 1).await?.last().map_or(0, |event| event.place);
+    if replay == 0 {
+        return Ok(last);
+    }
+    let kept = mail.topic_events(pattern, 0, true, replay).await?;
+    Ok(kept.first().map_or(last, |event| event.place - 1))
+}
+
+impl TopicLog {
+    /// Reads the next events and returns those that are the caller's to hear; nothing when there are none.
+    async fn look(&mut self) -> Result<Option<Vec<Written>>, ApiError> {
+        let mail = &self.app.stores().mail;
+        let events = mail.topic_events(&self.pattern, self.after, false, PAGE).await?;
+        let Some(last) = events.last().map(|event| event.place) else { return Ok(None) };
+        let mut told = Vec::new();
+        let now = self.app.clock().now();
+        for TopicEvent { place, message } in events {
+            if !message.is_expired(now) && self.may_hear(&message).await? {
+                told.push(Written::new(place, message.kind.as_str(), &MessageDocument::of(&message, None)));
+            }
+        }
+        self.after = last;
+        Ok(Some(told))
+    }
+
+    /// Says whether an event is the caller's to hear: who sent it is, or whom it is about.
+    async fn may_hear(&mut self, message: &Message) -> Result<bool, ApiError> {
+        if self.caller.is_admin() {
+            return Ok(true);
+        }
+        let about = match (&message.sender, &message.address) {
+            (Sender::Agent(agent), _) => Some(*agent),
+            (Sender::System, Address::Topic(topic)) => agent_of(topic),
+            (Sender::System, Address::Agent(_) | Address::Broadcast) => None,
+        };
+        let Some(agent) = about else { return Ok(false) };
+        if let Some(known) = self.owned.get(&agent) {
+            return Ok(*known);
+        }
+        let row = self.app.stores().agents.agent(agent).await?;
+        let Some(row) = row else { return Ok(false) };
+        let is_own = self.caller.owns(row.record.owner());
+        if self.owned.len() >= OWNERS_MAX {
+            self.owned.clear();
+        }
+        self.owned.insert(agent, is_own);
+        Ok(is_own)
+    }
+}
+
+/// Returns the agent that a topic is about.
+fn agent_of(topic: &Topic) -> Option<AgentId> {
+    topic.as_str().strip_prefix(ABOUT_AGENTS)?.split('.').next()?.parse().ok()
+}
+
+#[async_trait]
+impl Source for TopicLog {
+    async fn next(&mut self) -> Next {
+        if let Some(first) = self.gap.take() {
+            let told = json!({"after": self.after, "first_kept": first});
+            return Next::Events(vec![Written::new(self.after, "gap", &told)]);
+        }
+        loop {
+            self.beats.borrow_and_update();
+            match self.look().await {
+                Ok(Some(told)) if !told.is_empty() => return Next::Events(told),
+                Ok(Some(_)) => continue,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::debug!(code = error.code, pattern = %self.pattern, "topics cannot be followed");
+                    return Next::Over;
+                }
+            }
+            if self.beats.changed().await.is_err() {
+                return Next::Over;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_about_an_agent_names_it() {
+        let id = "5a6c2a1e-6c4b-4a57-9a53-3a8a0b3b6b11";
+        let of = |text: &str| agent_of(&text.parse().unwrap()).map(|agent| agent.to_string());
+        assert_eq!(of(&format!("agents.{id}.running")), Some(id.to_owned()));
+        assert_eq!(of("agents.somebody.running"), None);
+        assert_eq!(of("navigation.complete"), None);
+    }
+}

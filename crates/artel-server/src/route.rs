@@ -1,0 +1,162 @@
+//! Routes: what an endpoint is, and who answers it. The check of the credential stands in front of every handler,
+//! because no route can be made without saying what it needs.
+
+use std::net::SocketAddr;
+
+use artel_api::{Endpoint, Method, Needs};
+use artel_model::access::{Credential, Principal, Scope};
+use axum::Router;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::handler::Handler;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, on};
+
+use crate::app::App;
+use crate::auth::ClientAddress;
+use crate::envelope::envelope;
+use crate::error::ApiError;
+use crate::limit::Asker;
+use crate::routes;
+
+/// An endpoint and who answers it.
+pub struct Route {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) handler: MethodRouter<App>,
+}
+
+impl Route {
+    /// Makes a route.
+    pub(crate) fn new<H, T>(endpoint: Endpoint, handler: H) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let filter = match endpoint.method {
+            Method::Get => MethodFilter::GET,
+            Method::Post => MethodFilter::POST,
+            Method::Put => MethodFilter::PUT,
+            Method::Patch => MethodFilter::PATCH,
+            Method::Delete => MethodFilter::DELETE,
+        };
+        Self { endpoint, handler: on(filter, handler) }
+    }
+}
+
+/// Returns every endpoint there is.
+pub fn endpoints() -> Vec<Endpoint> {
+    routes::all().into_iter().map(|route| route.endpoint).collect()
+}
+
+/// Makes the router of all routes.
+pub(crate) fn router(app: &App) -> Router {
+    let mut router: Router<App> = Router::new();
+    for Route { endpoint, handler } in routes::all() {
+        let check = from_fn_with_state((app.clone(), endpoint.needs, endpoint.group), check);
+        router = router.route(endpoint.path, handler.route_layer(check));
+    }
+    router
+        .layer(DefaultBodyLimit::max(app.config().body_bytes_max))
+        .layer(from_fn_with_state(app.clone(), envelope))
+        .with_state(app.clone())
+}
+
+/// Lets a request through to its handler when its sender may call the endpoint.
+async fn check(
+    State((app, needs, group)): State<(App, Needs, &'static str)>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    app.meters().reached(group);
+    let from = ClientAddress::of(address.ip(), request.headers(), &app.config().trusted_proxies);
+    let (now, limits) = (app.clock().now(), app.limits());
+    let asker = if needs == Needs::Nothing {
+        Asker::Address(from.neighbourhood())
+    } else {
+        let principal = app.authenticator().authenticate(request.headers(), from, limits, now).await?;
+        allow(&principal, needs)?;
+        let asker = Asker::User(principal.viewer.user.clone());
+        request.extensions_mut().insert(principal);
+        asker
+    };
+    limits.requests.take(&asker, now).map_err(|too_many| ApiError::too_many(too_many.retry_after_seconds))?;
+    request.extensions_mut().insert(from);
+    Ok(next.run(request).await)
+}
+
+/// Says whether a principal may call an endpoint with these needs.
+fn allow(principal: &Principal, needs: Needs) -> Result<(), ApiError> {
+    let needs_scope = |scope: Scope| match principal.may(scope) {
+        true => Ok(()),
+        false => Err(ApiError::forbidden(format!("This needs the scope `{scope}`."))),
+    };
+    match needs {
+        Needs::Metrics if principal.is_admin() || principal.credential == Credential::MetricsToken => Ok(()),
+        Needs::Metrics => Err(ApiError::forbidden("Only administrators can read the metrics.")),
+        Needs::Credential if principal.credential == Credential::MetricsToken => {
+            Err(ApiError::forbidden("This token is only for the metrics."))
+        }
+        Needs::Nothing | Needs::Credential => Ok(()),
+        Needs::Scope(scope) => needs_scope(scope),
+        Needs::AdminOr(_) if principal.is_admin() => Ok(()),
+        Needs::AdminOr(message) => Err(ApiError::forbidden(message)),
+        Needs::Person(_) if matches!(principal.credential, Credential::ApiKey(_)) => {
+            Err(ApiError::forbidden("An API key cannot do this; log in as a person."))
+        }
+        Needs::Person(scope) => needs_scope(scope),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use artel_model::access::Viewer;
+
+    use super::*;
+
+    #[test]
+    fn what_is_needed_decides() {
+        let principal = |scopes: &[Scope], credential: Credential| Principal {
+            viewer: Viewer { user: "ann".parse().unwrap(), teams: BTreeSet::new() },
+            scopes: scopes.iter().copied().collect(),
+            credential,
+        };
+        let reader = principal(&[Scope::CatalogRead], Credential::Oidc);
+        let admin = principal(&[Scope::Admin], Credential::AdminToken);
+        let key = principal(&[Scope::Admin], Credential::ApiKey("k".to_owned()));
+        let is_allowed = |principal: &Principal, needs| allow(principal, needs).is_ok();
+        assert!(is_allowed(&reader, Needs::Credential));
+        assert!(is_allowed(&reader, Needs::Scope(Scope::CatalogRead)));
+        assert!(!is_allowed(&reader, Needs::Scope(Scope::RunsWrite)));
+        assert!(!is_allowed(&reader, Needs::AdminOr("no")));
+        assert!(is_allowed(&admin, Needs::AdminOr("no")));
+        assert!(is_allowed(&admin, Needs::Person(Scope::Admin)));
+        assert!(!is_allowed(&key, Needs::Person(Scope::CatalogRead)));
+    }
+
+    #[test]
+    fn every_endpoint_has_a_name_and_a_path_of_its_own() {
+        let endpoints = endpoints();
+        let ids: BTreeSet<&str> = endpoints.iter().map(|endpoint| endpoint.id).collect();
+        assert_eq!(ids.len(), endpoints.len());
+        let paths: BTreeSet<(&str, Method)> = endpoints.iter().map(|one| (one.path, one.method)).collect();
+        assert_eq!(paths.len(), endpoints.len());
+    }
+
+    #[test]
+    fn only_what_says_nothing_of_anybody_is_open() {
+        let open: BTreeSet<&str> =
+            endpoints().iter().filter(|one| one.needs == Needs::Nothing).map(|one| one.path).collect();
+        let pages = ["/api/docs", "/api/docs/page.css", "/api/docs/page.js"];
+        // These answer only when the operator publishes what every caller sees.
+        let published = [
+            "/.well-known/agent-skills/index.json",
+            "/.well-known/agent-skills/{name}/SKILL.md",
+            "/.well-known/agent-skills/{name}/skill.tar.gz",
+        ];
+        let expected = ["/", "/healthz", "/readyz", "/api/openapi.json"].into_iter().chain(pages);
+        assert_eq!(open, expected.chain(published).collect());
+    }
+}

@@ -1,0 +1,45 @@
+//! `/api/events`: events of topics, live.
+
+use artel_api::events::EventsQuery;
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_model::access::Scope;
+use artel_model::message::MessageDocument;
+use axum::extract::State;
+use axum::response::Response;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::extract::{Asked, Caller};
+use crate::operations;
+use crate::route::Route;
+use crate::stream::{LastEventId, stream};
+
+const EVENTS: Endpoint = Endpoint {
+    method: Method::Get,
+    path: "/api/events",
+    id: "watchTopics",
+    group: "events",
+    summary: "Streams the events of topics, of agents of yours, from this moment on or after `Last-Event-ID`. A `gap` event says that events in between are not kept any more.",
+    needs: Needs::Scope(Scope::AgentsWrite),
+    query: Some(shape::<EventsQuery>),
+    headers: &["Last-Event-ID"],
+    body: Body::None,
+    answers: &[Answer {
+        status: 200,
+        meaning: "The events.",
+        payloads: &[Payload::Events(shape::<MessageDocument>)],
+    }],
+};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::new(EVENTS, watch)]
+}
+
+async fn watch(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Asked(query): Asked<EventsQuery>,
+    LastEventId(after): LastEventId,
+) -> Result<Response, ApiError> {
+    stream(&app, operations::topic_log(&app, &caller, query, after).await?)
+}

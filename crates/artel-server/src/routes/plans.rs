@@ -1,0 +1,157 @@
+//! `/api/plans`: checking plans, running them, making them of words.
+
+use artel_api::plans::{AskStatus, GeneratedPlan, PlanCheck, RunQuery, Wish};
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_model::access::Scope;
+use artel_model::plan::PlanDocument;
+use artel_model::run::RunSummary;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::runs::accepted;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
+use crate::operations;
+use crate::route::Route;
+
+const PLAN: Endpoint = Endpoint {
+    method: Method::Post,
+    path: "/api/plans/validate",
+    id: "validatePlan",
+    group: "plans",
+    summary: "Says everything that is wrong with a plan, without running it.",
+    needs: Needs::Scope(Scope::RunsWrite),
+    query: None,
+    headers: &[],
+    body: Body::Required(&[Payload::Json(shape::<PlanDocument>)]),
+    answers: &[Answer {
+        status: 200,
+        meaning: "What was found.",
+        payloads: &[Payload::Json(shape::<PlanCheck>)],
+    }],
+};
+
+const CONFLICT: Answer =
+    Answer { status: 409, meaning: "The Idempotency-Key was used for something else.", payloads: &[] };
+
+pub(super) fn routes() -> Vec<Route> {
+    let run = Endpoint {
+        path: "/api/plans/run",
+        id: "runPlan",
+        summary: "Runs a plan. The answer comes at once; the run can be watched.",
+        query: Some(shape::<RunQuery>),
+        headers: &[IDEMPOTENCY_KEY],
+        answers: &[
+            Answer {
+                status: 202,
+                meaning: "It runs; `Location` says where to look.",
+                payloads: &[Payload::Json(shape::<RunSummary>)],
+            },
+            CONFLICT,
+        ],
+        ..PLAN
+    };
+    let wish = Body::Required(&[Payload::Json(shape::<Wish>)]);
+    let generate = Endpoint {
+        path: "/api/plans/generate",
+        id: "generatePlan",
+        summary: "Makes a plan of words, without running it.",
+        body: wish,
+        answers: &[
+            Answer { status: 200, meaning: "The plan.", payloads: &[Payload::Json(shape::<GeneratedPlan>)] },
+            Answer { status: 504, meaning: "There was no plan in time.", payloads: &[] },
+        ],
+        ..PLAN
+    };
+    let ask = Endpoint {
+        path: "/api/plans/ask",
+        id: "ask",
+        summary: "Answers something that is asked in words: makes a plan, runs it, and tries others until one succeeds.",
+        headers: &[IDEMPOTENCY_KEY],
+        body: wish,
+        answers: &[
+            Answer {
+                status: 202,
+                meaning: "It is being answered; `Location` says where to look.",
+                payloads: &[Payload::Json(shape::<AskStatus>)],
+            },
+            CONFLICT,
+        ],
+        ..PLAN
+    };
+    let read = Endpoint {
+        method: Method::Get,
+        path: "/api/plans/asks/{id}",
+        id: "readAsk",
+        summary: "Says where the answer to something that was asked in words stands. It is remembered for a while.",
+        body: Body::None,
+        answers: &[
+            Answer {
+                status: 200,
+                meaning: "Where it stands.",
+                payloads: &[Payload::Json(shape::<AskStatus>)],
+            },
+            Answer { status: 404, meaning: "There is no such request, or it is not yours.", payloads: &[] },
+        ],
+        ..PLAN
+    };
+    vec![
+        Route::new(PLAN, validate),
+        Route::new(run, run_plan),
+        Route::new(generate, generate_plan),
+        Route::new(ask, ask_in_words),
+        Route::new(read, read_ask),
+    ]
+}
+
+async fn validate(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    JsonBody(document): JsonBody<Value>,
+) -> Result<Json<PlanCheck>, ApiError> {
+    operations::check_plan(&app, &caller, document).await.map(Json)
+}
+
+async fn run_plan(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Asked(query): Asked<RunQuery>,
+    key: IdempotencyKey,
+    JsonBody(document): JsonBody<Value>,
+) -> Result<Response, ApiError> {
+    operations::run_plan(&app, &caller, document, query.timeout_ms, &key).await.map(accepted)
+}
+
+async fn generate_plan(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    JsonBody(wish): JsonBody<Wish>,
+) -> Result<Json<GeneratedPlan>, ApiError> {
+    operations::generate(&app, &caller, wish).await.map(Json)
+}
+
+async fn ask_in_words(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    key: IdempotencyKey,
+    JsonBody(wish): JsonBody<Wish>,
+) -> Result<Response, ApiError> {
+    let work = operations::ask(&app, &caller, wish.clone());
+    let status = app.remembered().once(key.scoped(&caller), &("ask", wish), work).await?;
+    let location = format!("/api/plans/asks/{}", status["ask_id"].as_str().unwrap_or_default());
+    Ok((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(status)).into_response())
+}
+
+async fn read_ask(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<Uuid>,
+) -> Result<Json<AskStatus>, ApiError> {
+    operations::read_ask(&app, &caller, id).map(Json)
+}

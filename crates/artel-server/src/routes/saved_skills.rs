@@ -1,0 +1,332 @@
+//! Skills that people save: made, changed, deleted, imported, and their history.
+
+use artel_api::skills::{CursorQuery, SentFile, SkillDraft, SkillEntry, SkillHistory, SkillHistoryEntry};
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_catalog::shared::EntryId;
+use artel_catalog::shared::custom::{
+    CustomDraft, DraftError, ImportedSkill, ZipCaps, ZipProblem, files_of_zip, import_skill,
+};
+use artel_model::access::Scope;
+use artel_model::catalog::{AuditAction, CustomFile, SkillChange, Visibility};
+use artel_model::id::CustomSkillId;
+use artel_store::{Cursor, PageRequest};
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use super::skills::{GROUP, etag};
+use crate::app::App;
+use crate::auditor::Auditor;
+use crate::catalog::{SaveError, Saved};
+use crate::convert::skill_entry;
+use crate::error::ApiError;
+use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::route::Route;
+
+/// Changes on a page when nobody says how many.
+const PAGE: usize = 20;
+/// Changes on a page at most.
+const PAGE_MAX: usize = 200;
+const SAVED: &[Payload] = &[Payload::Json(shape::<SkillEntry>)];
+const UNKNOWN: Answer = Answer {
+    status: 404,
+    meaning: "There is no such skill, or it is not the caller's to see.",
+    payloads: &[],
+};
+const CHANGED: Answer =
+    Answer { status: 409, meaning: "Somebody changed the skill in between.", payloads: &[] };
+
+pub(super) fn routes() -> Vec<Route> {
+    let create = Endpoint {
+        method: Method::Post,
+        path: "/api/skills",
+        id: "createSkill",
+        group: GROUP,
+        summary: "Saves a skill: its fields as JSON, or a whole skill as a Zip archive, which becomes personal.",
+        needs: Needs::Scope(Scope::CatalogWrite),
+        query: None,
+        headers: &[],
+        body: Body::Required(&[Payload::Json(shape::<SkillDraft>), Payload::Other("application/zip")]),
+        answers: &[Answer { status: 201, meaning: "It is saved and scanned.", payloads: SAVED }],
+    };
+    let update = Endpoint {
+        method: Method::Put,
+        path: "/api/skills/{id}",
+        id: "updateSkill",
+        summary: "Saves a skill again; `If-Match` names the revision that is replaced.",
+        headers: &["If-Match"],
+        body: Body::Required(&[Payload::Json(shape::<SkillDraft>)]),
+        answers: &[
+            Answer { status: 200, meaning: "It is saved and scanned.", payloads: SAVED },
+            UNKNOWN,
+            CHANGED,
+        ],
+        ..create
+    };
+    let delete = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}",
+        id: "deleteSkill",
+        summary: "Deletes a skill; its history stays.",
+        headers: &["If-Match"],
+        body: Body::None,
+        answers: &[Answer { status: 204, meaning: "It is deleted.", payloads: &[] }, UNKNOWN, CHANGED],
+        ..create
+    };
+    let history = Endpoint {
+        method: Method::Get,
+        path: "/api/skills/{id}/history",
+        id: "skillHistory",
+        summary: "Returns the changes of a saved skill, the last first.",
+        query: Some(shape::<CursorQuery>),
+        body: Body::None,
+        answers: &[
+            Answer {
+                status: 200,
+                meaning: "A page of changes.",
+                payloads: &[Payload::Json(shape::<SkillHistory>)],
+            },
+            UNKNOWN,
+        ],
+        ..create
+    };
+    vec![
+        Route::new(create, create_skill),
+        Route::new(update, update_skill),
+        Route::new(delete, delete_skill),
+        Route::new(history, skill_history),
+    ]
+}
+
+async fn create_skill(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    auditor: Auditor,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    // Unpacking takes a while, and others are to be answered meanwhile.
+    let read =
+        tokio::task::spawn_blocking(
+            move || {
+                if is_zip(&headers) { zipped(&body) } else { sent(&headers, &body) }
+            },
+        );
+    let draft = read.await.map_err(|_| ApiError::internal("reading the skill failed"))??;
+    let saved = app.catalogs().create(&caller, draft).await?;
+    auditor
+        .note(&app, AuditAction::SkillCreated, &saved.skill.id.to_string(), saved.skill.name.as_str())
+        .await?;
+    let location = format!("/api/skills/agent_skills%2F{}", saved.skill.id);
+    let (tag, entry) = answer(&saved)?;
+    Ok((StatusCode::CREATED, [(header::ETAG, tag)], [(header::LOCATION, location)], Json(entry))
+        .into_response())
+}
+
+async fn update_skill(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    auditor: Auditor,
+    headers: HeaderMap,
+    JsonBody(draft): JsonBody<SkillDraft>,
+) -> Result<Response, ApiError> {
+    let (id, expected) = (custom(&id)?, expected(&headers)?);
+    let saved = app.catalogs().update(&caller, id, expected, draft_of(draft)?).await?;
+    auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), saved.skill.name.as_str()).await?;
+    let (tag, entry) = answer(&saved)?;
+    Ok(([(header::ETAG, tag)], Json(entry)).into_response())
+}
+
+async fn delete_skill(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    auditor: Auditor,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let (id, expected) = (custom(&id)?, expected(&headers)?);
+    let gone = app.catalogs().delete(&caller, id, expected).await?;
+    auditor.note(&app, AuditAction::SkillDeleted, &id.to_string(), gone.name.as_str()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn skill_history(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    Asked(asked): Asked<CursorQuery>,
+) -> Result<Json<SkillHistory>, ApiError> {
+    let page = PageRequest {
+        after: asked.cursor.map(Cursor),
+        limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX),
+    };
+    let page = app.catalogs().history(&caller, custom(&id)?, &page).await?;
+    let items = page.items.into_iter().map(change).collect();
+    Ok(Json(SkillHistory { items, next_cursor: page.next.map(|cursor| cursor.0) }))
+}
+
+/// Only what people saved can be changed; everything else is changed where it comes from.
+fn custom(id: &str) -> Result<CustomSkillId, ApiError> {
+    match id.parse() {
+        Ok(EntryId::Custom(id)) => Ok(id),
+        Ok(EntryId::Default(_) | EntryId::Hub(..)) => Err(ApiError::conflict(
+            "not_a_saved_skill",
+            "Only saved skills can be changed here; this one comes from a folder or a hub.",
+        )),
+        Err(_) => Err(ApiError::not_found("skill")),
+    }
+}
+
+fn is_zip(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/zip"))
+}
+
+fn sent(headers: &HeaderMap, body: &[u8]) -> Result<CustomDraft, ApiError> {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !media.starts_with("application/json") {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "the body must be JSON, or a Zip archive with `Content-Type: application/zip`",
+        ));
+    }
+    match serde_json::from_slice::<SkillDraft>(body) {
+        Ok(draft) => draft_of(draft),
+        Err(error) if error.is_data() => Err(ApiError::unprocessable("invalid_body", error.to_string())),
+        Err(error) => Err(ApiError::bad_request("invalid_json", error.to_string())),
+    }
+}
+
+fn zipped(body: &[u8]) -> Result<CustomDraft, ApiError> {
+    let wrong = |error: &dyn std::error::Error| ApiError::unprocessable("invalid_archive", error.to_string());
+    let files = files_of_zip(body, &ZipCaps::default()).map_err(|error| match error {
+        ZipProblem::TooLarge(_) => {
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+        }
+        ZipProblem::Damaged
+        | ZipProblem::TooManyFiles(_)
+        | ZipProblem::Bomb(_)
+        | ZipProblem::Path { .. }
+        | ZipProblem::Repeated(_)
+        | ZipProblem::Link(_)
+        | ZipProblem::Encrypted(_)
+        | ZipProblem::Method(_) => wrong(&error),
+    })?;
+    let Some(skill_md) = files.skill_md else {
+        return Err(ApiError::unprocessable("invalid_archive", "the archive holds no `SKILL.md`"));
+    };
+    let ImportedSkill { draft, .. } = import_skill(&skill_md, files.files).map_err(|error| wrong(&error))?;
+    Ok(CustomDraft { visibility: "personal".to_owned(), ..draft })
+}
+
+fn draft_of(draft: SkillDraft) -> Result<CustomDraft, ApiError> {
+    let files = draft.files.into_iter().enumerate().map(file_of).collect::<Result<_, _>>()?;
+    Ok(CustomDraft {
+        name: draft.name,
+        title: draft.title,
+        description: draft.description,
+        content: draft.content,
+        metadata: draft.metadata,
+        visibility: draft.visibility,
+        team_ids: draft.team_ids,
+        files,
+    })
+}
+
+fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, ApiError> {
+    let wrong =
+        |message: &str| ApiError::unprocessable("invalid_body", format!("/files/{number}: {message}"));
+    let content = match (file.text, file.base64) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(encoded)) => STANDARD.decode(encoded).map_err(|_| wrong("`base64` is not base64"))?,
+        (Some(_), Some(_)) | (None, None) => return Err(wrong("a file has either `text` or `base64`")),
+    };
+    Ok(CustomFile { path: file.path, content, is_executable: file.is_executable })
+}
+
+/// Reads the revision that a change is meant for.
+fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let number = text.trim_matches('"').parse().ok();
+    number.map(Some).ok_or_else(|| {
+        ApiError::bad_request("invalid_revision", "`If-Match` is the revision of the skill, like \"3\"")
+    })
+}
+
+fn answer(saved: &Saved) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
+    let entry = saved.entry().ok_or_else(|| {
+        ApiError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
+    })?;
+    let mut entry = skill_entry(entry, true);
+    entry.revision = Some(saved.skill.revision);
+    entry.warnings.clone_from(&saved.warnings);
+    Ok((etag(&saved.skill.revision.to_string()), entry))
+}
+
+fn change(change: SkillChange) -> SkillHistoryEntry {
+    let SkillChange { revision, at, by, saved, .. } = change;
+    let content_hash = saved.as_ref().map(|saved| saved.content_hash.clone());
+    let draft = saved.map(|saved| {
+        let team_ids = match &saved.visibility {
+            Visibility::Team { team_ids } => team_ids.iter().map(ToString::to_string).collect(),
+            Visibility::Global | Visibility::Personal { .. } => Vec::new(),
+        };
+        SkillDraft {
+            name: saved.name.to_string(),
+            title: saved.title,
+            description: saved.description,
+            content: saved.content,
+            metadata: saved.metadata,
+            visibility: saved.visibility.as_str().to_owned(),
+            team_ids,
+            files: saved.files.into_iter().map(sent_file).collect(),
+        }
+    });
+    SkillHistoryEntry { revision, at, by, is_deleted: draft.is_none(), draft, content_hash }
+}
+
+fn sent_file(file: CustomFile) -> SentFile {
+    let CustomFile { path, content, is_executable } = file;
+    match String::from_utf8(content) {
+        Ok(text) => SentFile { path, text: Some(text), base64: None, is_executable },
+        Err(bytes) => {
+            SentFile { path, text: None, base64: Some(STANDARD.encode(bytes.into_bytes())), is_executable }
+        }
+    }
+}
+
+impl From<SaveError> for ApiError {
+    fn from(error: SaveError) -> Self {
+        match error {
+            SaveError::Draft(DraftError::Invalid(problems)) => {
+                let details: Vec<_> = problems
+                    .iter()
+                    .map(|problem| json!({"pointer": problem.pointer, "message": problem.message}))
+                    .collect();
+                let message = problems
+                    .first()
+                    .map_or_else(|| "the skill is wrong".to_owned(), |first| first.message.clone());
+                Self::unprocessable("invalid_skill", message).with_details(json!({"problems": details}))
+            }
+            SaveError::Draft(error @ DraftError::TooLarge { .. }) => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+            }
+            SaveError::Forbidden(message) => Self::forbidden(message),
+            SaveError::Unknown => Self::not_found("skill"),
+            error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
+            error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),
+            SaveError::Store(error) => error.into(),
+            error @ SaveError::NotServed(_) => Self::unavailable("skills_unavailable", error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Skills: listing, searching and reading what the caller is entitled to; reading all sources again; the supervisor.
+
+use artel_api::skills::{RefreshQuery, Refreshed, SkillEntry, SkillList, SkillListMeta, SkillQuery};
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_catalog::shared::{EntryId, ListQuery, Page, Snapshot, View};
+use artel_model::access::Scope;
+use artel_model::catalog::ScanStatus;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::catalog::{Reread, SupervisorStatus};
+use crate::convert::{skill_entry, source_name, unavailable_sources};
+use crate::error::ApiError;
+use crate::extract::{Asked, Caller, Named};
+use crate::operations::{read_skill_file, served};
+use crate::route::Route;
+
+pub(super) const GROUP: &str = "skills";
+const NEVER_CHANGED: Answer =
+    Answer { status: 304, meaning: "What `If-None-Match` names is still what there is.", payloads: &[] };
+const UNKNOWN: Answer = Answer {
+    status: 404,
+    meaning: "There is no such skill, or it is not the caller's to see.",
+    payloads: &[],
+};
+
+const LIST: Endpoint = Endpoint {
+    method: Method::Get,
+    path: "/api/skills",
+    id: "listSkills",
+    group: GROUP,
+    summary: "Lists the skills that the caller is entitled to, or those that match some words.",
+    needs: Needs::Scope(Scope::CatalogRead),
+    query: Some(shape::<SkillQuery>),
+    headers: &["If-None-Match"],
+    body: Body::None,
+    answers: &[
+        Answer { status: 200, meaning: "A page of skills.", payloads: &[Payload::Json(shape::<SkillList>)] },
+        NEVER_CHANGED,
+    ],
+};
+
+pub(super) fn routes() -> Vec<Route> {
+    let one = Endpoint {
+        path: "/api/skills/{id}",
+        id: "getSkill",
+        summary: "Returns a skill with its instructions; a slash in the id is written `%2F`.",
+        query: None,
+        answers: &[
+            Answer { status: 200, meaning: "The skill.", payloads: &[Payload::Json(shape::<SkillEntry>)] },
+            NEVER_CHANGED,
+            UNKNOWN,
+        ],
+        ..LIST
+    };
+    let file = Endpoint {
+        path: "/api/skills/{id}/files/{*path}",
+        id: "getSkillFile",
+        summary: "Returns a file of a skill, as it is.",
+        answers: &[
+            Answer {
+                status: 200,
+                meaning: "The file.",
+                payloads: &[Payload::Other("application/octet-stream"), Payload::Other("text/plain")],
+            },
+            NEVER_CHANGED,
+            UNKNOWN,
+        ],
+        ..one
+    };
+    let status = Endpoint {
+        path: "/api/skills/supervisor-status",
+        id: "supervisorStatus",
+        summary: "Says whether the assistant behind the chat works with the skills that are served.",
+        headers: &[],
+        answers: &[Answer {
+            status: 200,
+            meaning: "How it stands.",
+            payloads: &[Payload::Json(shape::<SupervisorStatus>)],
+        }],
+        ..one
+    };
+    let refresh = Endpoint {
+        method: Method::Post,
+        path: "/api/skills/refresh",
+        id: "refreshSkills",
+        summary: "Reads all sources again and rebuilds the supervisor.",
+        needs: Needs::AdminOr("Only administrators can refresh the catalog."),
+        query: Some(shape::<RefreshQuery>),
+        answers: &[Answer {
+            status: 200,
+            meaning: "What is served from this moment on.",
+            payloads: &[Payload::Json(shape::<Refreshed>)],
+        }],
+        ..status
+    };
+    vec![
+        Route::new(LIST, list_skills),
+        Route::new(one, get_skill),
+        Route::new(file, get_file),
+        Route::new(status, supervisor_status),
+        Route::new(refresh, refresh_skills),
+    ]
+}
+
+pub(super) async fn list_skills(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Asked(asked): Asked<SkillQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (snapshot, view) = served(&app, &caller)?;
+    let tag = etag(view.etag());
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(tag));
+    }
+    let query = list_query(&asked)?;
+    let with_content = asked.include_content.unwrap_or(false);
+    // Searching many skills takes a while, and others are to be answered meanwhile.
+    let list = tokio::task::spawn_blocking(move || skill_list(&snapshot, &view, &query, with_content));
+    let list = list.await.map_err(|_| ApiError::internal("listing the skills failed"))?;
+    Ok(tagged(tag, Json(list)))
+}
+
+async fn get_skill(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let revisions = app.catalogs().revisions();
+    let (_, view) = served(&app, &caller)?;
+    let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
+    let seen = view.get(&id).ok_or_else(|| ApiError::not_found("skill"))?;
+    let tag = etag(&seen.entry.etag());
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(tag));
+    }
+    let mut entry = skill_entry(seen.entry, true);
+    entry.shadowed_by = seen.shadowed_by.map(ToString::to_string);
+    entry.revision = match &id {
+        EntryId::Custom(id) => revisions.get(id).copied(),
+        EntryId::Default(_) | EntryId::Hub(..) => None,
+    };
+    Ok(tagged(tag, Json(entry)))
+}
+
+async fn get_file(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named((id, path)): Named<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (_, view) = served(&app, &caller)?;
+    let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
+    let seen = view.get(&id).ok_or_else(|| ApiError::not_found("skill"))?;
+    let file = seen.entry.file(&path).ok_or_else(|| ApiError::not_found("file"))?.clone();
+    let tag = etag(&file.hash.to_string());
+    if is_known(&headers, &tag) {
+        return Ok(unchanged(tag));
+    }
+    let (_, content) = read_skill_file(&app, seen.entry, file.path.as_str()).await?;
+    Ok(tagged(tag, file_response(content)))
+}
+
+pub(super) async fn supervisor_status(
+    State(app): State<App>,
+    Caller(caller): Caller,
+) -> Json<SupervisorStatus> {
+    Json(app.catalogs().supervisor_status_for(&caller))
+}
+
+async fn refresh_skills(
+    State(app): State<App>,
+    Asked(asked): Asked<RefreshQuery>,
+) -> Result<Json<Refreshed>, ApiError> {
+    if asked.include_hubs.unwrap_or(false) {
+        app.hubs().refresh_all().await?;
+    }
+    let snapshot = app.catalogs().refresh(Reread::Folders).await?;
+    let status = app.catalogs().rebuild_supervisor();
+    Ok(Json(Refreshed {
+        graph_generation: status.graph_generation,
+        skills_loaded_count: status.skills_loaded_count,
+        generation: snapshot.generation(),
+        content_hash: snapshot.content_hash().to_owned(),
+        unavailable_sources: unavailable_sources(snapshot.sources()),
+    }))
+}
+
+fn list_query(asked: &SkillQuery) -> Result<ListQuery, ApiError> {
+    let wrong = |error: &dyn std::fmt::Display| ApiError::bad_request("invalid_query", error.to_string());
+    let size = asked.page_size.map_or_else(|| Page::default().size(), |size| size as usize);
+    let tags = asked.tags.as_deref().unwrap_or_default().split(',').map(str::trim);
+    Ok(ListQuery {
+        words: asked.q.clone(),
+        page: Page::new(asked.page.unwrap_or(1), size).map_err(|error| wrong(&error))?,
+        source: asked.source.as_deref().map(str::parse).transpose().map_err(|error| wrong(&error))?,
+        who: asked.visibility.as_deref().map(str::parse).transpose().map_err(|error| wrong(&error))?,
+        scan_status: asked.scan_status.as_deref().map(scan_status).transpose()?,
+        tags: tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+    })
+}
+
+fn scan_status(word: &str) -> Result<ScanStatus, ApiError> {
+    let all = [ScanStatus::Passed, ScanStatus::Flagged, ScanStatus::Unscanned];
+    all.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
+        ApiError::bad_request("invalid_query", "`scan_status` is passed, flagged or unscanned")
+    })
+}
+
+fn skill_list(snapshot: &Snapshot, view: &View, query: &ListQuery, with_content: bool) -> SkillList {
+    let listing = view.list(query);
+    let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());
+    SkillList {
+        meta: SkillListMeta {
+            total: listing.total,
+            page: listing.page.number(),
+            page_size: listing.page.size(),
+            has_more: listing.has_more,
+            sources_loaded: loaded.map(source_name).collect(),
+            unavailable_sources: unavailable_sources(view.sources()),
+            message: listing.message.map(str::to_owned),
+            generation: snapshot.generation(),
+        },
+        skills: listing.items.iter().map(|item| skill_entry(item.entry, with_content)).collect(),
+    }
+}
+
+/// A skill's file is somebody else's: no browser shall guess what it is or run it.
+fn file_response(content: Vec<u8>) -> Response {
+    let media = if std::str::from_utf8(&content).is_ok() {
+        "text/plain; charset=utf-8"
+    } else {
+        "application/octet-stream"
+    };
+    ([(header::CONTENT_TYPE, media), (header::CONTENT_DISPOSITION, "attachment")], content).into_response()
+}
+
+pub(super) fn etag(text: &str) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let known = headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    let tag = tag.to_str().unwrap_or_default();
+    known
+        .flat_map(|value| value.split(','))
+        .any(|one| one.trim().trim_start_matches("W/") == tag || one.trim() == "*")
+}
+
+fn unchanged(tag: HeaderValue) -> Response {
+    (StatusCode::NOT_MODIFIED, [(header::ETAG, tag), (header::CACHE_CONTROL, revalidated())]).into_response()
+}
+
+/// An answer that its caller may keep, and asks about before it uses it again.
+pub(super) fn tagged(tag: HeaderValue, answer: impl IntoResponse) -> Response {
+    ([(header::ETAG, tag), (header::CACHE_CONTROL, revalidated()), (header::VARY, vary())], answer)
+        .into_response()
+}
+
+fn revalidated() -> HeaderValue {
+    HeaderValue::from_static("private, no-cache")
+}
+
+fn vary() -> HeaderValue {
+    HeaderValue::from_static("authorization, x-artel-key")
+}

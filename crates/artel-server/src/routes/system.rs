@@ -1,0 +1,142 @@
+//! About the server itself: whether it lives, whether it is ready, what can be asked of it.
+
+use std::sync::LazyLock;
+
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, openapi, shape};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, header};
+use axum::response::Html;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::probe::readiness;
+use crate::route::{Route, endpoints};
+
+const GROUP: &str = "server";
+/// What `/` shows.
+const PAGE: &str = include_str!("page.html");
+
+const READY: &[Answer] = &[
+    Answer { status: 200, meaning: "It is ready.", payloads: &[Payload::Json(shape::<Readiness>)] },
+    Answer {
+        status: 503,
+        meaning: "Something that it needs is not there; the message says what.",
+        payloads: &[],
+    },
+];
+
+/// Whether the server can do its work.
+#[derive(JsonSchema, Serialize)]
+struct Readiness {
+    /// `ready`.
+    status: &'static str,
+    /// What was looked at, and is there.
+    checked: Vec<&'static str>,
+}
+
+/// Whether the server lives.
+#[derive(JsonSchema, Serialize)]
+struct Liveness {
+    /// `alive`.
+    status: &'static str,
+    /// The server's version.
+    version: &'static str,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    let open = Endpoint {
+        method: Method::Get,
+        path: "/",
+        id: "home",
+        group: GROUP,
+        summary: "A page that says that the server is there, and where its API is.",
+        needs: Needs::Nothing,
+        query: None,
+        headers: &[],
+        body: Body::None,
+        answers: &[Answer { status: 200, meaning: "The page.", payloads: &[Payload::Other("text/html")] }],
+    };
+    vec![
+        Route::new(open, home),
+        Route::new(
+            Endpoint {
+                path: "/healthz",
+                id: "healthz",
+                summary: "Says that the server lives.",
+                answers: &[Answer {
+                    status: 200,
+                    meaning: "It lives.",
+                    payloads: &[Payload::Json(shape::<Liveness>)],
+                }],
+                ..open
+            },
+            healthz,
+        ),
+        Route::new(
+            Endpoint {
+                path: "/readyz",
+                id: "readyz",
+                summary: "Says whether the store and the bus answer and the catalog is loaded.",
+                answers: READY,
+                ..open
+            },
+            readyz,
+        ),
+        Route::new(
+            Endpoint {
+                path: "/metrics",
+                id: "metrics",
+                summary: "Numbers about the server's process, as Prometheus reads them.",
+                needs: Needs::Metrics,
+                answers: &[Answer {
+                    status: 200,
+                    meaning: "The numbers.",
+                    payloads: &[Payload::Other("text/plain")],
+                }],
+                ..open
+            },
+            metrics,
+        ),
+        Route::new(
+            Endpoint {
+                path: "/api/openapi.json",
+                id: "openapi",
+                summary: "This description.",
+                answers: &[Answer {
+                    status: 200,
+                    meaning: "The OpenAPI document.",
+                    payloads: &[Payload::Other("application/json")],
+                }],
+                ..open
+            },
+            describe,
+        ),
+    ]
+}
+
+async fn home() -> Html<&'static str> {
+    Html(PAGE)
+}
+
+async fn healthz() -> Json<Liveness> {
+    Json(Liveness { status: "alive", version: env!("CARGO_PKG_VERSION") })
+}
+
+async fn readyz(State(app): State<App>) -> Result<Json<Readiness>, ApiError> {
+    let checked = readiness(&app).await?;
+    Ok(Json(Readiness { status: "ready", checked }))
+}
+
+async fn metrics(State(app): State<App>) -> ([(HeaderName, &'static str); 1], String) {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics())
+}
+
+/// The document is the same as long as the program is, and takes a while to make.
+async fn describe() -> ([(HeaderName, &'static str); 1], &'static str) {
+    static DOCUMENT: LazyLock<String> =
+        LazyLock::new(|| openapi(&endpoints(), env!("CARGO_PKG_VERSION")).to_string());
+    ([(header::CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
+}

@@ -1,0 +1,207 @@
+//! Server-sent events, one way for all of them: every event has an id, a reconnect with `Last-Event-ID` misses nothing, silence
+//! is filled with comments, a reader that takes nothing is cut off and can resume, and all streams end when the server does.
+//!
+//! Knows nothing of what the events are about.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use artel_model::limit::{STREAM_EVENTS_MAX, STREAM_STALL_MS};
+use async_trait::async_trait;
+use axum::body::{Body, Bytes};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::Frame;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::app::App;
+use crate::error::ApiError;
+
+/// How long a stream may be silent before a comment is sent: proxies give up on silence.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long a client is to wait before it comes back, in milliseconds.
+const RETRY_MS: u64 = 1000;
+/// What keeps a stream alive.
+const COMMENT: &str = ": alive\n\n";
+
+/// The id of the last event that a client has; 0 when it has none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct LastEventId(pub(crate) Option<u64>);
+
+impl<S: Send + Sync> FromRequestParts<S> for LastEventId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("last-event-id") else { return Ok(Self(None)) };
+        let text = value.to_str().unwrap_or_default().trim();
+        // A browser that has seen no event yet sends an empty one.
+        if text.is_empty() {
+            return Ok(Self(None));
+        }
+        let id = text.parse().map_err(|_| {
+            ApiError::bad_request(
+                "invalid_last_event_id",
+                "`Last-Event-ID` is the id of an event of this stream",
+            )
+        })?;
+        Ok(Self(Some(id)))
+    }
+}
+
+/// One event of a stream, as it is written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Written(String);
+
+impl Written {
+    /// Writes an event with an id, a kind and something as JSON.
+    pub(crate) fn new(id: u64, kind: &str, data: &impl Serialize) -> Self {
+        // JSON holds no line breaks outside of texts, and inside they are escaped.
+        let data = serde_json::to_string(data).unwrap_or_default();
+        Self(format!("id: {id}\nevent: {kind}\ndata: {data}\n\n"))
+    }
+}
+
+/// What comes next in a stream.
+pub(crate) enum Next {
+    /// These events.
+    Events(Vec<Written>),
+    /// This event, and nothing after it.
+    Last(Written),
+    /// Nothing more: whoever wants to know more comes back.
+    Over,
+}
+
+/// Where the events of a stream come from.
+#[async_trait]
+pub(crate) trait Source: Send + 'static {
+    /// Waits for what comes next. Giving up the wait loses nothing.
+    async fn next(&mut self) -> Next;
+}
+
+/// Answers with a stream; a refusal when there are as many as there may be.
+pub(crate) fn stream(app: &App, mut source: impl Source) -> Result<Response, ApiError> {
+    let room = app.streams().clone().try_acquire_owned().map_err(|_| {
+        ApiError::unavailable(
+            "too_many_streams",
+            "There are as many live streams as there may be; try again later.",
+        )
+    })?;
+    let (sender, pieces) = mpsc::channel(STREAM_EVENTS_MAX);
+    let mut closing = app.closing();
+    tokio::spawn(async move {
+        let _room = room;
+        tokio::select! {
+            biased;
+            _ = closing.wait_for(|is_closing| *is_closing) => {}
+            () = sender.closed() => {}
+            () = pump(&mut source, &sender) => {}
+        }
+    });
+    let mut response = Body::new(Pieces(pieces)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies that collect an answer before they pass it on would make a stream useless.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Sends what comes until there is nothing more, or nobody takes it.
+async fn pump(source: &mut impl Source, sender: &mpsc::Sender<Bytes>) {
+    if !send(sender, format!("retry: {RETRY_MS}\n\n")).await {
+        return;
+    }
+    loop {
+        let (events, is_last) = match tokio::time::timeout(KEEP_ALIVE, source.next()).await {
+            Ok(Next::Events(events)) => (events, false),
+            Ok(Next::Last(event)) => (vec![event], true),
+            Ok(Next::Over) => return,
+            Err(_) => (vec![Written(COMMENT.to_owned())], false),
+        };
+        for Written(text) in events {
+            if !send(sender, text).await {
+                return;
+            }
+        }
+        if is_last {
+            return;
+        }
+    }
+}
+
+/// Says whether somebody took it, or will.
+async fn send(sender: &mpsc::Sender<Bytes>, text: String) -> bool {
+    let patience = Duration::from_millis(STREAM_STALL_MS);
+    matches!(tokio::time::timeout(patience, sender.send(text.into())).await, Ok(Ok(())))
+}
+
+/// The pieces of a stream as a body.
+pub(crate) struct Pieces(pub(crate) mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_written_on_lines_of_its_own() {
+        let Written(text) = Written::new(7, "said", &json!({"text": "a\nb\r\n\n"}));
+        assert_eq!(text, "id: 7\nevent: said\ndata: {\"text\":\"a\\nb\\r\\n\\n\"}\n\n");
+    }
+
+    struct Endless;
+
+    #[async_trait]
+    impl Source for Endless {
+        async fn next(&mut self) -> Next {
+            Next::Events(vec![Written::new(1, "x", &1)])
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_takes_nothing_is_cut_off() {
+        let (sender, mut pieces) = mpsc::channel(STREAM_EVENTS_MAX);
+        pump(&mut Endless, &sender).await;
+        drop(sender);
+        let mut count = 0;
+        while pieces.recv().await.is_some() {
+            count += 1;
+        }
+        assert_eq!(count, STREAM_EVENTS_MAX);
+    }
+
+    struct Silent;
+
+    #[async_trait]
+    impl Source for Silent {
+        async fn next(&mut self) -> Next {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_filled() {
+        let (sender, mut pieces) = mpsc::channel(STREAM_EVENTS_MAX);
+        tokio::spawn(async move { pump(&mut Silent, &sender).await });
+        assert_eq!(pieces.recv().await.unwrap(), "retry: 1000\n\n");
+        assert_eq!(pieces.recv().await.unwrap(), COMMENT);
+    }
+}

@@ -1,0 +1,285 @@
+//! Hubs over HTTP, with real git repositories in folders: registered, fetched, switched off, removed, failing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
+
+use std::fs;
+
+use artel_model::catalog::Gate;
+use camino::Utf8PathBuf;
+use serde_json::{Value, json};
+
+use crate::client::{Answered, Client};
+use crate::skills_place::{EVIL, Shop, instructions, names, skill_path};
+
+const HUBS: &str = "/api/skill-hubs";
+
+/// A git repository in a folder.
+struct Repository {
+    path: Utf8PathBuf,
+}
+
+impl Repository {
+    fn new(shop: &Shop, name: &str) -> Self {
+        let repository = Self { path: shop.path(name) };
+        fs::create_dir_all(&repository.path).unwrap();
+        repository.git(&["init", "--quiet", "--initial-branch=main"]);
+        repository
+    }
+
+    fn url(&self) -> String {
+        format!("file://{}", self.path)
+    }
+
+    /// Writes files and commits everything.
+    fn commit(&self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = self.path.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "a change"]);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test makes its repository with git itself")]
+    fn git(&self, arguments: &[&str]) {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(&self.path).args(arguments);
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        for person in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{person}_NAME"), "Ann");
+            command.env(format!("GIT_{person}_EMAIL"), "ann@example.com");
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn hub(location: &str) -> Value {
+    json!({"type": "git", "location": location})
+}
+
+fn path(hub: &Value) -> String {
+    format!("{HUBS}/{}", hub["id"].as_str().unwrap())
+}
+
+/// Registers a hub and waits until it was fetched.
+async fn registered(shop: &Shop, repository: &Repository) -> Value {
+    let made = shop.admin.post(HUBS, hub(&repository.url())).await.expect(201);
+    fetched(shop, &made).await
+}
+
+async fn fetched(shop: &Shop, hub: &Value) -> Value {
+    shop.admin.tell(&format!("{}/refresh", path(hub))).await.expect(200)
+}
+
+async fn patch(client: &Client, hub: &Value, change: Value) -> Answered {
+    client.call("PATCH", &path(hub), &[], Some(&change)).await
+}
+
+async fn listed(shop: &Shop) -> Value {
+    shop.admin.get("/api/skills").await.expect(200)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_is_registered_fetched_switched_off_and_removed() {
+    let shop = Shop::open(Gate::Warn, &[("apple/SKILL.md", &instructions("apple", "Peels.", "Cut."))]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[
+        ("skills/pear/SKILL.md", &instructions("pear", "Pears.", "Pick.")),
+        ("skills/pear/notes.txt", "green\n"),
+        ("skills/apple/SKILL.md", &instructions("apple", "Another one.", "Other.")),
+        ("broken/skill.json", "{"),
+    ]);
+    let made = shop.admin.post(HUBS, hub(&repository.url())).await;
+    let location = made.header("location").to_owned();
+    let made = made.expect(201);
+    assert_eq!(
+        (location, &made["enabled"], &made["created_by"]),
+        (path(&made), &json!(true), &json!("admin"))
+    );
+    let ready = fetched(&shop, &made).await;
+    assert!(ready["last_success_at"].is_string() && ready["revision"].is_string(), "{ready}");
+    assert_eq!(ready.get("last_failure_message"), None);
+    assert!(ready["warnings"].to_string().contains("broken"), "what is skipped is said: {ready}");
+    assert_eq!(shop.admin.get(HUBS).await.expect(200)["hubs"], json!([ready]));
+    assert_eq!(shop.admin.get(&path(&made)).await.expect(200), ready);
+
+    let list = listed(&shop).await;
+    assert_eq!(names(&list), ["apple", "pear"]);
+    assert_eq!(list["skills"][0]["source"], "default", "a hub does not hide what is built in");
+    let pear = list["skills"][1].clone();
+    let id = format!("hub/{}/pear", made["id"].as_str().unwrap());
+    assert_eq!((&pear["id"], &pear["source_label"]), (&json!(id), &json!("Skill hub")));
+    let file = shop.admin.get(&format!("{}/files/notes.txt", skill_path(&id))).await;
+    assert_eq!(file.text, "green\n");
+    let hidden = format!("hub/{}/apple", made["id"].as_str().unwrap());
+    let hidden = shop.admin.get(&skill_path(&hidden)).await.expect(200);
+    assert_eq!(hidden["shadowed_by"], "default/apple");
+
+    let before = list["meta"]["generation"].as_u64().unwrap();
+    assert_eq!(patch(&shop.admin, &made, json!({"enabled": false})).await.expect(200)["enabled"], false);
+    let list = listed(&shop).await;
+    assert_eq!(names(&list), ["apple"]);
+    assert!(list["meta"]["generation"].as_u64().unwrap() > before);
+    shop.admin.get(&skill_path(&id)).await.refused(404, "not_found");
+    patch(&shop.admin, &made, json!({"enabled": true})).await.expect(200);
+    assert_eq!(names(&listed(&shop).await), ["apple", "pear"]);
+    assert_eq!(shop.admin.call("DELETE", &path(&made), &[], None).await.status, 204);
+    assert_eq!(names(&listed(&shop).await), ["apple"]);
+    assert_eq!(shop.admin.get(HUBS).await.expect(200), json!({"hubs": []}));
+    for method in ["GET", "DELETE"] {
+        shop.admin.call(method, &path(&made), &[], None).await.refused(404, "not_found");
+    }
+    patch(&shop.admin, &made, json!({"enabled": true})).await.refused(404, "not_found");
+    shop.admin.tell(&format!("{}/refresh", path(&made))).await.refused(404, "not_found");
+    let log =
+        shop.admin.get(&format!("/api/audit?subject={}", made["id"].as_str().unwrap())).await.expect(200);
+    let actions: Vec<&str> =
+        log["items"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["hub_deleted", "hub_updated", "hub_updated", "hub_created"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_administrators_manage_hubs() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let ann = shop.member("ann", &[]).await;
+    let one = format!("{HUBS}/01890a5d-ac96-774b-bcce-b302099a8057");
+    let (refresh, crawl) = (format!("{one}/refresh"), format!("{HUBS}/crawl"));
+    let draft = hub("https://example.com/a.git");
+    let calls = [
+        ("GET", HUBS, None),
+        ("POST", HUBS, Some(&draft)),
+        ("POST", crawl.as_str(), Some(&draft)),
+        ("GET", one.as_str(), None),
+        ("PATCH", one.as_str(), Some(&draft)),
+        ("DELETE", one.as_str(), None),
+        ("POST", refresh.as_str(), None),
+    ];
+    for (method, path, body) in calls {
+        let refused = ann.call(method, path, &[], body).await;
+        refused.refused(403, "forbidden");
+        let expected = json!({
+            "error": "forbidden",
+            "message": "Only authorized users can manage skill hubs.",
+            "request_id": refused.body["request_id"],
+        });
+        assert_eq!(refused.body, expected, "{method} {path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_a_hub_is_refused() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    for path in [HUBS.to_owned(), format!("{HUBS}/crawl")] {
+        let post = |body: Value| shop.admin.post(&path, body);
+        post(json!({"type": "svn", "location": "x/y"})).await.refused(400, "unsupported_type");
+        post(json!({"type": "github", "location": "not a repository"}))
+            .await
+            .refused(400, "invalid_location");
+        post(hub("https://elsewhere.example/a.git")).await.refused(400, "invalid_location");
+        post(hub("http://127.0.0.1:1/a.git")).await.refused(400, "invalid_location");
+        post(hub("--upload-pack=touch /tmp/x")).await.refused(400, "invalid_location");
+        let mut odd = hub(&repository.url());
+        odd["credentials_ref"] = json!("PATH");
+        post(odd.clone()).await.refused(400, "invalid_location");
+        odd["odd"] = json!(1);
+        post(odd).await.refused(422, "invalid_body");
+    }
+    assert_eq!(shop.admin.get(HUBS).await.expect(200), json!({"hubs": []}));
+    let made = shop.admin.post(HUBS, hub(&repository.url())).await.expect(201);
+    let same = shop.admin.post(HUBS, hub(&format!("{}/", repository.url()))).await;
+    same.refused(409, "same_location");
+    assert!(same.body["message"].as_str().unwrap().contains(made["id"].as_str().unwrap()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_fails_keeps_its_last_good_content() {
+    let shop = Shop::open(Gate::Warn, &[("apple/SKILL.md", &instructions("apple", "Peels.", "Cut."))]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[("pear/SKILL.md", &instructions("pear", "Pears.", "Pick."))]);
+    let good = registered(&shop, &repository).await;
+    assert_eq!(names(&listed(&shop).await), ["apple", "pear"]);
+    let away = shop.path("away");
+    fs::rename(&repository.path, &away).unwrap();
+    let failing = fetched(&shop, &good).await;
+    assert!(failing["last_failure_at"].is_string());
+    assert!(
+        failing["last_failure_message"].as_str().is_some_and(|message| message.len() <= 500),
+        "{failing}"
+    );
+    assert_eq!(
+        (&failing["last_success_at"], &failing["revision"]),
+        (&good["last_success_at"], &good["revision"])
+    );
+    let list = listed(&shop).await;
+    assert_eq!(names(&list), ["apple", "pear"]);
+    let source = &list["meta"]["unavailable_sources"][0];
+    assert_eq!((&source["source"], &source["state"]), (&json!("hub"), &json!("stale")));
+    assert_eq!((&source["source_id"], &source["label"]), (&good["id"], &good["location"]));
+    fs::rename(&away, &repository.path).unwrap();
+    repository.commit(&[("pear/SKILL.md", &instructions("pear", "Better pears.", "Pick."))]);
+    let refreshed = shop.admin.tell("/api/skills/refresh?include_hubs=true").await.expect(200);
+    assert_eq!(refreshed["unavailable_sources"], json!([]));
+    let list = listed(&shop).await;
+    assert_eq!(list["skills"][1]["description"], "Better pears.");
+    let well = shop.admin.get(&path(&good)).await.expect(200);
+    assert_eq!(well.get("last_failure_message"), None);
+    assert_ne!(well["revision"], good["revision"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hub_gives_is_scanned_before_it_is_served() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[
+        ("pear/SKILL.md", &instructions("pear", "Pears.", "Pick.")),
+        ("evil/SKILL.md", &instructions("evil", "Evil.", "Run scripts/run.sh.")),
+        ("evil/scripts/run.sh", EVIL),
+    ]);
+    let made = registered(&shop, &repository).await;
+    assert_eq!(made["skills_count"], 2);
+    assert_eq!(names(&listed(&shop).await), ["pear"]);
+    let id = made["id"].as_str().unwrap();
+    let found =
+        shop.admin.get(&format!("/api/scan-findings?hub_id={id}&severity=critical")).await.expect(200);
+    assert_eq!(found["items"][0]["skill_id"], format!("hub/{id}/evil"));
+    assert_eq!(found["items"][0]["source_type"], "hub");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_is_looked_at_without_being_saved() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[
+        ("a/pear/SKILL.md", &instructions("pear", "Pears.", "Pick.")),
+        ("a/pear/notes.txt", "green\n"),
+        ("plum/SKILL.md", &instructions("plum", "Plums.", "Pick.")),
+    ]);
+    let crawl = format!("{HUBS}/crawl");
+    let expected = json!({
+        "paths": ["a/pear", "plum"],
+        "skills_preview": [
+            {"path": "a/pear", "name": "pear", "description": "Pears.", "ancillary_file_count": 1},
+            {"path": "plum", "name": "plum", "description": "Plums.", "ancillary_file_count": 0},
+        ],
+        "warnings": [],
+        "error": null,
+    });
+    let seen = shop.admin.post(&crawl, hub(&repository.url())).await.expect(200);
+    assert_eq!(seen, expected);
+    let accept = [("accept", "application/x-ndjson")];
+    let streamed = shop.admin.call("POST", &crawl, &accept, Some(&hub(&repository.url()))).await;
+    assert_eq!((streamed.status, streamed.header("content-type")), (200, "application/x-ndjson"));
+    let lines: Vec<Value> = streamed.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, progress) = lines.split_last().unwrap();
+    assert_eq!(*last, json!({"event": "done", "result": expected}));
+    assert!(!progress.is_empty() && progress.iter().all(|line| line["event"] == "progress"), "{progress:?}");
+    let nowhere = hub(&format!("file://{}", shop.path("nowhere")));
+    let failed = shop.admin.post(&crawl, nowhere).await.expect(200);
+    assert_eq!(failed["skills_preview"], json!([]));
+    assert!(failed["error"].as_str().is_some_and(|error| !error.is_empty()), "{failed}");
+    assert_eq!(shop.admin.get(HUBS).await.expect(200), json!({"hubs": []}));
+    assert_eq!(names(&listed(&shop).await), Vec::<&str>::new());
+}

@@ -1,0 +1,31 @@
+//! The server over real HTTP: a socket on loopback, real processes, a store in memory.
+
+mod agents;
+mod auth_matrix;
+mod chat;
+mod client;
+mod discovery;
+mod entitlement;
+mod events;
+mod findings;
+mod hardening;
+mod hardening_secrets;
+mod hubs;
+mod keys;
+mod limits;
+mod mcp;
+mod mcp_clients;
+mod mcp_hostile;
+mod mcp_talker;
+mod messages;
+mod openapi;
+mod place;
+mod plans;
+mod provider;
+mod runs;
+mod saved_skills;
+mod schemathesis;
+mod skills;
+mod skills_place;
+mod skills_store;
+mod supervisor;

@@ -1,0 +1,106 @@
+//! What `artel hub` prints.
+
+use artel_api::hubs::HubList;
+use artel_catalog::hub::CrawlPreview;
+use artel_engine::Clock;
+use artel_model::catalog::Hub;
+use artel_model::time::Timestamp;
+use artel_server::hub_view;
+
+use super::context::Context;
+use crate::failure::Failure;
+use crate::output::{Table, Tone, ago};
+
+/// Prints all hubs.
+pub(super) fn show_all(context: Context<'_>, hubs: &[Hub]) {
+    let output = context.output;
+    if output.json {
+        output.document(&HubList { hubs: hubs.iter().map(hub_view).collect() });
+        return;
+    }
+    let now = Clock::system().now();
+    let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Accent, Tone::Plain, Tone::Faint]);
+    for hub in hubs {
+        let place = match &hub.reference {
+            Some(reference) => format!("{} at {reference}", hub.location),
+            None => hub.location.clone(),
+        };
+        let cells = [
+            hub.id.to_string(),
+            hub.kind.to_string(),
+            place,
+            skills(hub.status.skills_count),
+            state(hub, now),
+        ];
+        table.row(cells);
+    }
+    output.data(&table.render(output));
+    output.talk(&if hubs.len() == 1 { "1 hub".to_owned() } else { format!("{} hubs", hubs.len()) });
+}
+
+/// Prints one hub, and says what was done to it.
+pub(super) fn show_one(context: Context<'_>, hub: &Hub, done: &str) {
+    let output = context.output;
+    for warning in &hub.status.warnings {
+        output.remark("warning:", Tone::Warning, warning);
+    }
+    if output.json {
+        output.document(&hub_view(hub));
+        return;
+    }
+    output.line(&hub.id.to_string());
+    output.talk(&format!("{done}: {}, {}", hub.location, skills(hub.status.skills_count)));
+}
+
+/// A hub whose last fetch failed is a failure; what it gave before stays.
+pub(super) fn failing(hub: &Hub) -> Result<(), Failure> {
+    if !hub.status.is_failing() {
+        return Ok(());
+    }
+    let why = hub.status.last_failure_message.as_deref().unwrap_or("nobody knows why");
+    Err(Failure::failed(format!("cannot fetch {}: {why}", hub.location)).hint(format!(
+        "it stays registered; `artel hub refresh {id}` tries again, `artel hub remove {id}` forgets it",
+        id = hub.id
+    )))
+}
+
+/// Prints what a hub would give.
+pub(super) fn show_preview(context: Context<'_>, preview: &CrawlPreview) -> Result<(), Failure> {
+    let output = context.output;
+    if output.json {
+        output.document(preview);
+    } else {
+        let mut table = Table::new(&[Tone::Strong, Tone::Faint, Tone::Plain]);
+        for skill in &preview.skills_preview {
+            table.row([skill.name.as_str(), skill.path.as_str(), skill.description.as_str()]);
+        }
+        output.data(&table.render(output));
+        for warning in &preview.warnings {
+            output.remark("warning:", Tone::Warning, warning);
+        }
+    }
+    match &preview.error {
+        Some(error) => Err(Failure::failed(error.as_str())),
+        None => {
+            output.talk(&skills(preview.skills_preview.len() as u64));
+            Ok(())
+        }
+    }
+}
+
+fn skills(count: u64) -> String {
+    if count == 1 { "1 skill".to_owned() } else { format!("{count} skills") }
+}
+
+fn state(hub: &Hub, now: Timestamp) -> String {
+    let status = &hub.status;
+    match (hub.is_enabled, status.is_failing(), status.last_success_at) {
+        (false, _, _) => "off".to_owned(),
+        (true, true, _) => {
+            let why = status.last_failure_message.as_deref().unwrap_or("nobody knows why");
+            format!("failing: {why}")
+        }
+        (true, false, Some(at)) => format!("fetched {}", ago(at, now)),
+        (true, false, None) => "not fetched yet".to_owned(),
+    }
+}

@@ -1,0 +1,139 @@
+//! `artel skill scan`.
+
+use std::collections::BTreeSet;
+
+use artel_catalog::scan::{Gap, ScanOptions, ScanReport, scan_skill};
+use artel_catalog::{FolderLimits, Keep, LoadOptions, Loaded, Location, discover, whole_tree};
+use artel_model::diagnostic::{Code, Finding};
+use camino::{Utf8Path, Utf8PathBuf};
+use rayon::prelude::*;
+
+use super::context::Context;
+use super::scan_report::{Report, Scanned};
+use super::validate::{folder_of, is_skill_file, resolved};
+use crate::cli::{ScanArgs, ScanFormat};
+use crate::failure::{Failure, chain};
+
+pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> {
+    let format = format(context, args)?;
+    let fail_on = args.fail_on.unwrap_or(context.config.scanner.value.fail_on);
+    let mut search = Vec::new();
+    let places = if args.paths.is_empty() {
+        let catalog = context.catalog(Keep::Descriptions)?;
+        let entries = catalog.entries().iter();
+        entries.map(|entry| Place { name: name(entry), location: entry.location.clone() }).collect()
+    } else {
+        places_in(context, &args.paths, &mut search)?
+    };
+    let limits = context.config.limits.value.folder;
+    let here = Utf8Path::new(".").canonicalize_utf8().ok();
+    let scan = |place| scan(limits, here.as_deref(), place);
+    let scanned = once(places).into_par_iter().map(scan).collect();
+    // A link that leads nowhere hides nothing.
+    let unsearched = search.into_iter().filter(|finding| finding.code != Code::SymlinkBroken).collect();
+    Report { fail_on, scanned, unsearched }.print(context, format)
+}
+
+/// One skill to be scanned.
+struct Place {
+    name: String,
+    location: Location,
+}
+
+fn name(entry: &Loaded) -> String {
+    let own = entry.skill.as_ref().map(|skill| skill.name.to_string());
+    let file = || entry.location.path().and_then(Utf8Path::file_name).map(str::to_owned);
+    own.or_else(file).unwrap_or_else(|| entry.location.to_string())
+}
+
+/// Finds the skills that the paths name, usable or not.
+fn places_in(
+    context: Context<'_>,
+    paths: &[Utf8PathBuf],
+    search: &mut Vec<Finding>,
+) -> Result<Vec<Place>, Failure> {
+    let mut places = Vec::new();
+    for path in paths {
+        if path.symlink_metadata().is_err() {
+            return Err(Failure::usage(format!("there is nothing at `{path}`")));
+        }
+        let found = if path.is_dir() {
+            let options = LoadOptions { keep: Keep::Descriptions, ..context.config.limits.value };
+            let discovery = discover(&resolved(path), options);
+            search.extend(discovery.findings);
+            let place = |entry: &Loaded| Place { name: name(entry), location: entry.location.clone() };
+            discovery.loaded.iter().map(place).collect()
+        } else if is_skill_file(path) {
+            vec![place_of_file(path)]
+        } else {
+            return Err(Failure::usage(format!("`{path}` is not a skill's file"))
+                .hint("give a skill's folder, a folder of skills, or SKILL.md"));
+        };
+        if found.is_empty() {
+            return Err(Failure::usage(format!("there is no skill in `{path}`"))
+                .hint("a skill is a folder that holds SKILL.md, skill.json or skill.yaml"));
+        }
+        places.extend(found);
+    }
+    Ok(places)
+}
+
+/// The skill whose main file was named, or the file that defines several.
+fn place_of_file(path: &Utf8Path) -> Place {
+    let is_main = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("skill"));
+    let location = if is_main {
+        Location::Folder(folder_of(path))
+    } else {
+        Location::RegistryFile { path: path.to_owned(), entry: 0 }
+    };
+    let name = location.path().and_then(Utf8Path::file_name).unwrap_or(path.as_str()).to_owned();
+    Place { name, location }
+}
+
+/// Leaves one place for each folder and file: several skills may stand in one file.
+fn once(places: Vec<Place>) -> Vec<Place> {
+    let mut seen = BTreeSet::new();
+    let of_file = |place: Place| match &place.location {
+        Location::RegistryFile { path, .. } => {
+            Place { name: path.file_name().unwrap_or(&place.name).to_owned(), ..place }
+        }
+        Location::Folder(_) | Location::BuiltIn(_) => place,
+    };
+    let is_first = |place: &Place| seen.insert(place.location.to_string());
+    places.into_iter().map(of_file).filter(is_first).collect()
+}
+
+fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> Scanned {
+    let report = match whole_tree(&place.location, limits) {
+        Ok(tree) => scan_skill(tree.as_ref(), &ScanOptions::default()),
+        Err(error) => {
+            let gaps = vec![Gap { path: None, reason: chain(&error) }];
+            ScanReport { content_hash: None, files: 0, bytes: 0, findings: Vec::new(), left_out: 0, gaps }
+        }
+    };
+    // Code hosts know files from where the command is run.
+    let from_here = |path: &Utf8Path| {
+        let path = here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
+        path.strip_prefix(".").unwrap_or(path).to_owned()
+    };
+    let (location, folder) = match &place.location {
+        Location::Folder(path) => (from_here(path), from_here(path)),
+        Location::RegistryFile { path, .. } => {
+            (from_here(path), from_here(path.parent().unwrap_or(Utf8Path::new(""))))
+        }
+        Location::BuiltIn(_) => (place.location.to_string().into(), place.location.to_string().into()),
+    };
+    let location = if location.as_str().is_empty() { ".".to_owned() } else { location.into_string() };
+    Scanned { name: place.name, location, folder, report }
+}
+
+fn format(context: Context<'_>, args: &ScanArgs) -> Result<ScanFormat, Failure> {
+    match (args.format, context.output.json) {
+        (Some(ScanFormat::Table), true) => {
+            Err(Failure::usage("a table is not JSON").hint("leave `--json` or `--format table` out"))
+        }
+        (Some(format), _) => Ok(format),
+        (None, true) => Ok(ScanFormat::Json),
+        (None, false) => Ok(ScanFormat::Table),
+    }
+}

@@ -1,0 +1,172 @@
+//! What a scan found, for people, for programs and for code hosts; and the exit code that says how it went.
+
+use artel_catalog::scan::{ScanReport, ScanStatus, ScannedSkill, Severity, TableRow, sarif, table_rows};
+use artel_model::diagnostic::Finding;
+use camino::Utf8PathBuf;
+use serde_json::json;
+
+use super::context::Context;
+use crate::cli::ScanFormat;
+use crate::failure::Failure;
+use crate::output::{Table, Tone};
+
+/// What a scan of several skills gave.
+pub(super) struct Report {
+    /// How bad a finding must be to count.
+    pub(super) fail_on: Severity,
+    /// The skills, in the order they were found.
+    pub(super) scanned: Vec<Scanned>,
+    /// Where skills may be that were not found.
+    pub(super) unsearched: Vec<Finding>,
+}
+
+/// A skill that was scanned.
+pub(super) struct Scanned {
+    pub(super) name: String,
+    pub(super) location: String,
+    /// Paths of findings are below it.
+    pub(super) folder: Utf8PathBuf,
+    pub(super) report: ScanReport,
+}
+
+impl Report {
+    /// Prints the report, and says how it went.
+    pub(super) fn print<'a>(&'a self, context: Context<'_>, format: ScanFormat) -> Result<(), Failure> {
+        match format {
+            ScanFormat::Table => self.print_table(context),
+            ScanFormat::Json => self.print_json(context),
+            ScanFormat::Sarif => {
+                let skill =
+                    |scanned: &'a Scanned| ScannedSkill { folder: &scanned.folder, report: &scanned.report };
+                let skills: Vec<ScannedSkill<'_>> = self.scanned.iter().map(skill).collect();
+                context.output.document(&sarif(&skills));
+            }
+        }
+        for finding in &self.unsearched {
+            let text = format!("{}: {}", finding.path, finding.message);
+            context.output.remark("not searched", Tone::Warning, &text);
+        }
+        context.output.talk(&self.summary(context));
+        match self.status() {
+            ScanStatus::Passed => Ok(()),
+            ScanStatus::Flagged => Err(Failure::reported()),
+            ScanStatus::Unscanned => Err(Failure::reported_usage()),
+        }
+    }
+
+    /// How all skills stand together. What is flagged is known, whatever else was not scanned.
+    fn status(&self) -> ScanStatus {
+        if self.count(ScanStatus::Flagged) > 0 {
+            ScanStatus::Flagged
+        } else if self.count(ScanStatus::Unscanned) > 0 || !self.unsearched.is_empty() {
+            ScanStatus::Unscanned
+        } else {
+            ScanStatus::Passed
+        }
+    }
+
+    fn count(&self, status: ScanStatus) -> usize {
+        self.scanned.iter().filter(|scanned| scanned.report.status(self.fail_on) == status).count()
+    }
+
+    fn summary(&self, context: Context<'_>) -> String {
+        let number = self.scanned.len();
+        let plural = if number == 1 { "" } else { "s" };
+        let counts: Vec<String> = [ScanStatus::Flagged, ScanStatus::Unscanned, ScanStatus::Passed]
+            .into_iter()
+            .filter(|status| self.count(*status) > 0)
+            .map(|status| format!("{} {}", self.count(status), status.as_str()))
+            .collect();
+        let has_findings = self.scanned.iter().any(|scanned| !scanned.report.findings.is_empty());
+        let hint = if has_findings && !context.output.verbose { "; `-v` shows what to do" } else { "" };
+        format!(
+            "{number} skill{plural} scanned: {} (what is {} or worse counts){hint}",
+            counts.join(", "),
+            self.fail_on
+        )
+    }
+
+    fn print_json(&self, context: Context<'_>) {
+        let skill = |scanned: &Scanned| {
+            json!({
+                "name": scanned.name,
+                "location": scanned.location,
+                "scan_status": scanned.report.status(self.fail_on),
+                "scan": scanned.report,
+            })
+        };
+        let place = |finding: &Finding| json!({"path": finding.path, "message": finding.message});
+        context.output.document(&json!({
+            "fail_on": self.fail_on,
+            "scan_status": self.status(),
+            "passed": self.count(ScanStatus::Passed),
+            "flagged": self.count(ScanStatus::Flagged),
+            "unscanned": self.count(ScanStatus::Unscanned),
+            "skills": self.scanned.iter().map(skill).collect::<Vec<_>>(),
+            "not_searched": self.unsearched.iter().map(place).collect::<Vec<_>>(),
+        }));
+    }
+
+    fn print_table(&self, context: Context<'_>) {
+        let output = context.output;
+        for scanned in &self.scanned {
+            let status = scanned.report.status(self.fail_on);
+            let tone = match status {
+                ScanStatus::Passed => Tone::Good,
+                ScanStatus::Flagged => Tone::Error,
+                ScanStatus::Unscanned => Tone::Warning,
+            };
+            output.line(&format!(
+                "{} {}  {}",
+                output.paint(&format!("{:<9}", status.as_str()), tone),
+                output.paint(&scanned.name, Tone::Strong),
+                output.paint(&scanned.location, Tone::Faint)
+            ));
+            output.data(&rows(context, &table_rows(&scanned.report)));
+            if scanned.report.left_out > 0 {
+                output.line(&format!("  and {} more, which are not shown", scanned.report.left_out));
+            }
+        }
+    }
+}
+
+/// Writes the rows of one skill, on a terminal cut to fit; in full, with what to do about them, when asked to say more.
+fn rows(context: Context<'_>, rows: &[TableRow]) -> String {
+    let mut table = Table::new(&[Tone::Plain, Tone::Plain, Tone::Plain, Tone::Accent, Tone::Plain]);
+    for row in rows {
+        let message = if context.output.verbose { "" } else { &row.message };
+        table.row(["", word(row), row.rule, &row.place, message]);
+    }
+    let text = table.render(context.output);
+    let mut out = String::new();
+    for (row, line) in rows.iter().zip(text.lines()) {
+        out.push_str(&line.replacen(word(row), &context.output.paint(word(row), tone(row)), 1));
+        out.push('\n');
+        if context.output.verbose {
+            out.push_str(&details(context, row));
+        }
+    }
+    out
+}
+
+fn details(context: Context<'_>, row: &TableRow) -> String {
+    let output = context.output;
+    let line = |mark: &str, text: &str| {
+        format!("      {} {}\n", output.paint(mark, Tone::Accent), output.paint(text, Tone::Plain))
+    };
+    let snippet = row.snippet.iter().map(|snippet| line("|", snippet));
+    let message = [line("=", &row.message)];
+    message.into_iter().chain(snippet).chain([line("= hint:", row.remediation)]).collect()
+}
+
+fn word(row: &TableRow) -> &'static str {
+    row.severity.map_or("unread", Severity::as_str)
+}
+
+fn tone(row: &TableRow) -> Tone {
+    match row.severity {
+        Some(Severity::Critical | Severity::High) => Tone::Error,
+        Some(Severity::Medium) | None => Tone::Warning,
+        Some(Severity::Low | Severity::Info) => Tone::Faint,
+    }
+}

@@ -1,0 +1,186 @@
+//! What `artel.toml` may say about the server: where it listens, who may call, where skills may come from, and the gate.
+
+use std::net::SocketAddr;
+
+use artel_model::catalog::{Gate, Severity};
+use artel_server::Network;
+use camino::Utf8PathBuf;
+use serde::Deserialize;
+
+use super::environment::Environment;
+use super::load::{Origin, Setting};
+use crate::failure::Failure;
+
+/// Where the server listens when nobody says otherwise: nobody but this machine reaches it.
+const LISTEN: &str = "127.0.0.1:7420";
+/// Where hubs may be when nobody says otherwise.
+const HUB_HOSTS: [&str; 1] = ["github.com"];
+/// How often a hub is asked whether it has changed, in seconds.
+const HUB_CHECK_SECONDS: u64 = 60;
+
+/// What `[server]` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServerTable {
+    listen: Option<String>,
+    requests_per_second: Option<u32>,
+    request_burst: Option<u32>,
+    trusted_proxies: Option<Vec<String>>,
+    tls_certificate: Option<Utf8PathBuf>,
+    tls_key: Option<Utf8PathBuf>,
+    #[serde(default)]
+    publish_skills: bool,
+}
+
+/// What `[oidc]` may say.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OidcSettings {
+    /// Who issues tokens.
+    pub(crate) issuer: String,
+    /// Whom tokens must be for.
+    pub(crate) audience: String,
+    /// The claim that holds a user's teams.
+    #[serde(default = "groups")]
+    pub(crate) teams_claim: String,
+    /// The team whose members are administrators.
+    pub(crate) admin_group: Option<String>,
+}
+
+fn groups() -> String {
+    "groups".to_owned()
+}
+
+/// What `[hubs]` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HubsTable {
+    hosts: Option<Vec<String>>,
+    #[serde(default)]
+    allow_file: bool,
+    #[serde(default)]
+    allow_loopback_http: bool,
+    check_seconds: Option<u64>,
+    github_api: Option<String>,
+}
+
+/// What `[scanner]` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScannerTable {
+    gate: Option<String>,
+    fail_on: Option<String>,
+}
+
+/// Where the server listens, and how it behaves.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct ServerSettings {
+    pub(crate) listen: SocketAddr,
+    pub(crate) requests_per_second: Option<u32>,
+    pub(crate) request_burst: Option<u32>,
+    pub(crate) trusted_proxies: Vec<Network>,
+    /// The files with the certificate and its key.
+    pub(crate) tls: Option<(Utf8PathBuf, Utf8PathBuf)>,
+    /// Whether anybody may fetch the skills that every caller sees.
+    pub(crate) publishes_skills: bool,
+}
+
+/// Where hubs may be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct HubSettings {
+    pub(crate) hosts: Vec<String>,
+    pub(crate) allow_file: bool,
+    pub(crate) allow_loopback_http: bool,
+    pub(crate) check_seconds: u64,
+    /// Where GitHub's API is, for a GitHub of one's own.
+    pub(crate) github_api: Option<String>,
+}
+
+/// Which skills are served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ScannerSettings {
+    pub(crate) gate: Gate,
+    pub(crate) fail_on: Severity,
+}
+
+impl ServerTable {
+    /// Reads the table; the environment wins over it.
+    pub(super) fn settings(
+        self,
+        environment: &Environment,
+        file: Origin,
+    ) -> Result<Setting<ServerSettings>, Failure> {
+        let (text, origin) = match (environment.get("ARTEL_LISTEN"), &self.listen) {
+            (Some(text), _) => (text, Origin::Environment("ARTEL_LISTEN")),
+            (None, Some(text)) => (text.as_str(), file),
+            (None, None) => (LISTEN, Origin::Default),
+        };
+        let listen = text.parse().map_err(|_| {
+            Failure::usage(format!("`{text}` (from {origin}) is no address to listen at"))
+                .hint("an address is an IP address and a port, like 127.0.0.1:7420 or [::]:7420")
+        })?;
+        let tls = match (self.tls_certificate, self.tls_key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(Failure::usage("`tls_certificate` and `tls_key` belong together".to_owned()));
+            }
+        };
+        let value = ServerSettings {
+            listen,
+            requests_per_second: self.requests_per_second,
+            request_burst: self.request_burst,
+            trusted_proxies: networks(&self.trusted_proxies.unwrap_or_default())?,
+            tls,
+            publishes_skills: self.publish_skills,
+        };
+        Ok(Setting { value, origin })
+    }
+}
+
+fn networks(texts: &[String]) -> Result<Vec<Network>, Failure> {
+    let network = |text: &String| {
+        text.parse().map_err(|error| Failure::usage(format!("`[server] trusted_proxies`: {error}")))
+    };
+    texts.iter().map(network).collect()
+}
+
+impl HubsTable {
+    pub(super) fn settings(self) -> HubSettings {
+        HubSettings {
+            hosts: self.hosts.unwrap_or_else(|| HUB_HOSTS.map(str::to_owned).to_vec()),
+            allow_file: self.allow_file,
+            allow_loopback_http: self.allow_loopback_http,
+            check_seconds: self.check_seconds.unwrap_or(HUB_CHECK_SECONDS).max(1),
+            github_api: self.github_api,
+        }
+    }
+}
+
+impl ScannerTable {
+    /// Reads the table; the environment wins over it.
+    pub(super) fn settings(
+        self,
+        environment: &Environment,
+        file: Origin,
+    ) -> Result<Setting<ScannerSettings>, Failure> {
+        let choose = |variable: &'static str, own: Option<String>| match environment.get(variable) {
+            Some(text) => Some((text.to_owned(), Origin::Environment(variable))),
+            None => own.map(|text| (text, file.clone())),
+        };
+        let wrong = |origin: &Origin, error: &dyn std::fmt::Display| {
+            Failure::usage(format!("the scanner's setting from {origin}: {error}"))
+        };
+        let mut origin = Origin::Default;
+        let mut value = ScannerSettings { gate: Gate::default(), fail_on: Severity::High };
+        if let Some((text, from)) = choose("SKILL_SCANNER_GATE", self.gate) {
+            value.gate = text.parse().map_err(|error| wrong(&from, &error))?;
+            origin = from;
+        }
+        if let Some((text, from)) = choose("SKILL_SCANNER_FAIL_ON", self.fail_on) {
+            value.fail_on = text.parse().map_err(|error| wrong(&from, &error))?;
+            origin = from;
+        }
+        Ok(Setting { value, origin })
+    }
+}

@@ -1,0 +1,172 @@
+//! Everything that a server is made of, from the configuration.
+
+use artel_engine::Clock;
+use artel_model::access::TeamId;
+use artel_server::{
+    App, AppParts, Authenticator, Certificate, OidcConfig, Reread, RunSettings, ServerConfig, Stores,
+    fresh_admin_token,
+};
+use tokio::task::JoinHandle;
+
+use super::agency::Agency;
+use super::foundation::Foundation;
+use super::key_cabinet::lets_nobody_in;
+use super::open::Workshop;
+use super::planner::planning_ms;
+use crate::command::Context;
+use crate::config::Config;
+use crate::failure::{Failure, chain};
+
+/// The variable that sets the administrator's token.
+const ADMIN_TOKEN: &str = "ARTEL_ADMIN_TOKEN";
+/// The variable that sets a token for whoever collects metrics.
+const METRICS_TOKEN: &str = "ARTEL_METRICS_TOKEN";
+
+/// A server that is ready to listen, and what works behind it.
+pub(crate) struct Serving {
+    pub(crate) app: App,
+    /// The administrator's token, when it was made just now: it is shown once.
+    pub(crate) fresh_token: Option<String>,
+    agency: Agency,
+    workshop: Workshop,
+    background: Vec<JoinHandle<()>>,
+}
+
+/// What to do with the administrator's token that is kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Token {
+    /// It stays.
+    Kept,
+    /// It is forgotten, and another one is made.
+    Renewed,
+    /// There is none and none is made: nobody calls from outside.
+    Unneeded,
+}
+
+impl Serving {
+    /// Opens everything, and loads the catalog.
+    pub(crate) async fn open(
+        context: Context<'_>,
+        config: ServerConfig,
+        token: Token,
+    ) -> Result<Self, Failure> {
+        let Foundation { catalogs, hubs, stores, shelves, workshop } = Foundation::open(context).await?;
+        let agency = Agency::open(context, &workshop).await?;
+        catalogs.refresh(Reread::Folders).await.map_err(|error| Failure::unavailable(&error))?;
+        catalogs.rebuild_supervisor();
+        let (authenticator, fresh_token) = match token {
+            Token::Unneeded => (lets_nobody_in(&stores).await?, None),
+            Token::Kept | Token::Renewed => authenticator(context.config, &stores, token).await?,
+        };
+        let run = context.config.run.value;
+        let app = App::new(AppParts {
+            config,
+            clock: Clock::system(),
+            stores,
+            engine: workshop.engine.clone(),
+            agents: agency.agents.clone(),
+            office: agency.office.clone(),
+            shelves,
+            catalogs: catalogs.clone(),
+            hubs: hubs.clone(),
+            planner: agency.planner.clone(),
+            runs: RunSettings {
+                deadline_ms: run.deadline_ms,
+                planning_ms: planning_ms(context),
+                slots: run.slots,
+            },
+            authenticator,
+            metrics: crate::metrics::renderer()?,
+            probes: Vec::new(),
+        });
+        let background =
+            vec![tokio::spawn(catalogs.clone().keep_current()), tokio::spawn(hubs.keep_current())];
+        Ok(Self { app, fresh_token, agency, workshop, background })
+    }
+
+    /// Goes on with what a process left over that is gone; where that cannot be, it waits and everybody else is served.
+    pub(crate) async fn recover_or_tell(&self, context: Context<'_>) {
+        if let Err(failure) = self.recover().await {
+            context.output.talk(&format!("cannot go on with what was left over: {}", failure.message));
+        }
+    }
+
+    async fn recover(&self) -> Result<(), Failure> {
+        let failed = |error: &dyn std::error::Error| Failure::missing(chain(error));
+        let agents = &self.agency.agents;
+        agents.end_runs_of_the_ended().await.map_err(|error| failed(&error))?;
+        let is_alive = |owner: &artel_store::OwnerId| self.workshop.is_alive(owner);
+        let runs = self.workshop.engine.recover(&is_alive).await.map_err(|error| failed(&error))?;
+        let agents = agents.recover().await.map_err(|error| failed(&error))?;
+        if !runs.is_empty() || !agents.is_empty() {
+            tracing::info!(runs = runs.len(), agents = agents.len(), "going on with what was left over");
+        }
+        Ok(())
+    }
+
+    /// Ends what works behind the server. What still runs can be recovered.
+    pub(crate) async fn close(self) {
+        for task in self.background {
+            task.abort();
+        }
+        drop(self.agency);
+        self.workshop.close().await;
+    }
+}
+
+async fn authenticator(
+    config: &Config,
+    stores: &Stores,
+    token: Token,
+) -> Result<(Authenticator, Option<String>), Failure> {
+    let given = config.environment.get(ADMIN_TOKEN);
+    let failed = |error: &dyn std::error::Error| Failure::unavailable(error);
+    let renewed = (token == Token::Renewed).then(fresh_admin_token);
+    if let Some(token) = &renewed {
+        Authenticator::renew_admin_token(stores, token).await.map_err(|error| failed(&error))?;
+    }
+    let opened = Authenticator::open(stores, given, fresh_admin_token).await;
+    let (mut authenticator, first) = opened.map_err(|error| failed(&error))?;
+    let fresh = first.or(renewed).filter(|_| given.is_none());
+    if let Some(oidc) = &config.oidc.value {
+        let oidc = OidcConfig {
+            teams_claim: oidc.teams_claim.clone(),
+            admin_teams: oidc.admin_group.iter().map(|team| admin_team(team)).collect::<Result<_, _>>()?,
+            ..OidcConfig::new(oidc.issuer.clone(), oidc.audience.clone())
+        };
+        authenticator = authenticator.with_oidc(oidc).map_err(|error| Failure::usage(chain(&error)))?;
+    }
+    if let Some(token) = config.environment.get(METRICS_TOKEN) {
+        authenticator = authenticator.with_metrics_token(token);
+    }
+    Ok((authenticator, fresh))
+}
+
+fn admin_team(text: &str) -> Result<TeamId, Failure> {
+    text.parse().map_err(|error| Failure::usage(format!("`[oidc] admin_group`: {error}")))
+}
+
+/// Returns how the server behaves.
+pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
+    let settings = &config.server.value;
+    let usual = ServerConfig::default();
+    let certificate = match &settings.tls {
+        None => None,
+        Some((certificate, key)) => {
+            let read = |path: &camino::Utf8Path| {
+                std::fs::read(path)
+                    .map_err(|error| Failure::missing(format!("cannot read `{path}`: {error}")))
+            };
+            Some(Certificate { chain_pem: read(certificate)?, key_pem: read(key)? })
+        }
+    };
+    Ok(ServerConfig {
+        listen: settings.listen,
+        requests_per_second: settings.requests_per_second.unwrap_or(usual.requests_per_second),
+        request_burst: settings.request_burst.unwrap_or(usual.request_burst),
+        trusted_proxies: settings.trusted_proxies.clone(),
+        certificate,
+        publishes_skills: settings.publishes_skills,
+        ..usual
+    })
+}
