@@ -116,7 +116,7 @@ impl Hubs {
         self.request(wish).map(drop)
     }
 
-    /// Registers a hub. It is fetched in the background.
+    /// Registers a hub. One that is switched on is fetched in the background.
     pub async fn create(&self, caller: &Principal, wish: &HubWish) -> Result<Hub, HubError> {
         let request = self.request(wish)?;
         let now = self.shared.catalogs.parts().clock.now();
@@ -136,11 +136,13 @@ impl Hubs {
         };
         let kept = self.store().create_hub(&hub, HUBS_MAX as u64).await.map_err(HubError::Store)?;
         hub.position = kept.map_err(refused)?;
-        self.refresh_later(hub.id);
+        if hub.is_enabled {
+            self.refresh_later(hub.id);
+        }
         Ok(hub)
     }
 
-    /// Changes a hub. It is fetched in the background.
+    /// Changes a hub. One that is switched on is fetched in the background.
     pub async fn update(&self, id: HubId, change: impl FnOnce(&mut HubWish)) -> Result<Hub, HubError> {
         let mut hub = self.hub(id).await?;
         let mut wish = wish_of(&hub);
@@ -153,7 +155,9 @@ impl Hubs {
         hub.updated_at = self.shared.catalogs.parts().clock.now();
         self.store().update_hub(&hub).await.map_err(HubError::Store)?.map_err(refused)?;
         self.shared.catalogs.refresh(Reread::Kept).await?;
-        self.refresh_later(id);
+        if hub.is_enabled {
+            self.refresh_later(id);
+        }
         Ok(hub)
     }
 

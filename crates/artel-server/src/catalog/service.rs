@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::scans::Scans;
 use super::sources::Sources;
-use super::supervisor::{Supervisor, SupervisorStatus};
+use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus};
 use crate::app::Stores;
 
 /// Loads the folders of the server and what is in the binary. Blocks.
@@ -236,6 +236,10 @@ impl Catalogs {
         loop {
             tokio::time::sleep(self.shared.parts.config.check).await;
             self.read_health().await;
+            // Whoever saved something here is to find it in the chat.
+            if self.supervisor_status().sync_status == SyncStatus::SupervisorStale {
+                self.rebuild_supervisor();
+            }
             // Without the store nobody can have changed anything.
             let Ok(kept) = self.shared.parts.stores.generation.generation().await else { continue };
             if kept == seen || kept.as_ref().is_some_and(|(_, hash)| self.is_served(hash)) {
