@@ -294,7 +294,7 @@ fn after(stage: Stage, error: &std::io::Error) -> (Retry, Fault) {
         }
         (Stage::Execute, _) => (Retry::Useless, Fault::Skill),
         (Stage::Request | Stage::Landlock | Stage::Seccomp, _) => (Retry::Useless, Fault::Elsewhere),
-        (Stage::Rules | Stage::Clone | Stage::Group | Stage::Streams | Stage::Folder, _)
+        (Stage::Rules | Stage::Clone | Stage::Group | Stage::Cgroup | Stage::Streams | Stage::Folder, _)
         | (Stage::Limits | Stage::Privileges, _) => (Retry::Useful, Fault::Elsewhere),
     }
 }

@@ -3,6 +3,7 @@
 
 use artel_model::id::{RunId, StepId};
 use artel_model::name::SkillName;
+use artel_model::trace::TraceParent;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// Where programs are looked for, before anything that an operator adds.
@@ -32,6 +33,8 @@ pub struct EnvironmentFacts<'a> {
     pub path: &'a [Utf8PathBuf],
     /// Variables that the skill asks for.
     pub asked: &'a [String],
+    /// The place in a trace that the attempt is made at.
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// Returns the whole environment of a script, sorted by name.
@@ -54,6 +57,7 @@ pub fn environment(
         ("ARTEL_SKILL", facts.skill.to_string()),
         ("ARTEL_DATA_DIR", facts.data_folder.to_string()),
     ];
+    variables.extend(facts.trace_parent.map(|place| ("TRACEPARENT", place.to_string())));
     variables.extend(own("TZ").map(|zone| ("TZ", zone)));
     for name in facts.asked {
         let is_free = variables.iter().all(|(known, _)| known != name);
@@ -87,6 +91,10 @@ mod tests {
             data_folder: Utf8Path::new("/skills/navigate/data"),
             path: &["/opt/tools".into()],
             asked: &asked,
+            trace_parent: own
+                .iter()
+                .find(|(name, _)| *name == "outer")
+                .map(|(_, place)| place.parse().unwrap()),
         };
         let own =
             |name: &str| own.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
@@ -107,6 +115,13 @@ mod tests {
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/tools
         TMPDIR=/data/runs/1
         ");
+    }
+
+    #[test]
+    fn a_script_is_told_its_place_in_a_trace() {
+        let place = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let shown = shown(&["TRACEPARENT"], &[("outer", place), ("TRACEPARENT", "of artel itself")]);
+        assert!(shown.contains(&format!("TRACEPARENT={place}\n")), "{shown}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::adopt::{self, Reap};
+use super::cgroup::Cell;
 use super::clock::now;
 use super::exit::{Exit, ExitStatus, Limit, LimitReached};
 use super::request::{GroupSignal, ProcessLimits, Sandbox, SpawnRequest};
@@ -27,6 +28,8 @@ pub(super) struct Group {
     together: bool,
     limits: ProcessLimits,
     limit: Option<LimitReached>,
+    /// Where the kernel bounds it, when it does; goes with the group.
+    cell: Option<Cell>,
     pub(super) standing: Standing,
 }
 
@@ -51,7 +54,12 @@ pub(super) struct Stray {
 
 impl Group {
     /// Takes charge of a process that was just started; `filtered` says whether the sandbox can refuse system calls.
-    pub(super) fn started(now: Instant, started: Started, request: &SpawnRequest, filtered: bool) -> Self {
+    pub(super) fn started(
+        now: Instant,
+        (started, cell): (Started, Option<Cell>),
+        request: &SpawnRequest,
+        filtered: bool,
+    ) -> Self {
         let folders: Vec<PathBuf> = match &request.sandbox {
             Sandbox::Off => Vec::new(),
             Sandbox::On(profile) => profile.write.iter().map(PathBuf::from).collect(),
@@ -62,6 +70,7 @@ impl Group {
             together: filtered && matches!(request.sandbox, Sandbox::On(_)),
             limits: request.limits,
             limit: None,
+            cell,
             standing: Standing::Running(Box::new(Watch::begin(now, request.limits, folders))),
         }
     }
@@ -97,6 +106,10 @@ impl Group {
         match &self.standing {
             Standing::Running(_) | Standing::Ended | Standing::Leaving => {
                 let _ = kill_process_group(self.leader, signal);
+                // Also reaches what has left the group.
+                if let Some(cell) = self.cell.as_ref().filter(|_| signal == Signal::KILL) {
+                    cell.kill();
+                }
             }
             Standing::Lingering { .. } => {}
         }
@@ -160,6 +173,9 @@ impl Group {
             ExitStatus::Signal(libc::SIGXCPU) => Some(cpu),
             ExitStatus::Signal(libc::SIGKILL) if cpu_ms >= self.limits.cpu_s.saturating_mul(1000) => {
                 Some(cpu)
+            }
+            ExitStatus::Signal(libc::SIGKILL) if self.cell.as_ref().is_some_and(Cell::ran_out_of_memory) => {
+                Some(LimitReached { limit: Limit::Memory, allowed: self.limits.memory_bytes })
             }
             ExitStatus::Signal(libc::SIGXFSZ) => {
                 Some(LimitReached { limit: Limit::File, allowed: self.limits.file_bytes })

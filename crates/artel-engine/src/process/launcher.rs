@@ -10,6 +10,7 @@ use thiserror::Error;
 use tokio::net::unix::pipe;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::cgroup::CgroupChoice;
 use super::child::{ChildProcess, ProcessGroup};
 use super::owner::{Command, NotSpawned, Owner};
 use super::report::{Layer, SandboxReport};
@@ -140,6 +141,12 @@ impl LauncherProgram {
     /// Returns another program that can be a launcher.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), arguments: vec![LAUNCHER_ARGUMENT.to_owned()] }
+    }
+
+    /// Returns the same program with another part of the tree of control groups.
+    #[must_use]
+    pub fn with_cgroup(self, choice: &CgroupChoice) -> Self {
+        Self { arguments: vec![LAUNCHER_ARGUMENT.to_owned(), choice.to_string()], ..self }
     }
 }
 
@@ -299,7 +306,9 @@ fn told(stage: Stage, error: &io::Error) -> &'static str {
         (Stage::Rules | Stage::Landlock, _) => "its files cannot be restricted",
         (Stage::Seccomp, _) => "its system calls cannot be restricted",
         (Stage::Clone, _) => "no process can be made",
-        (Stage::Group | Stage::Streams | Stage::Limits | Stage::Privileges, _) => "it cannot be prepared",
+        (Stage::Group | Stage::Cgroup | Stage::Streams | Stage::Limits | Stage::Privileges, _) => {
+            "it cannot be prepared"
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::cgroup::{self, CgroupChoice, CgroupState};
 use super::{landlock, seccomp};
 
 /// The landlock version from which a sandboxed process cannot truncate files that it may not write.
@@ -23,6 +24,8 @@ pub struct SandboxReport {
     pub process_tree: bool,
     /// Whether processes run as root, whose number the kernel does not limit.
     pub root: bool,
+    /// What there is of the tree of control groups.
+    pub cgroup: CgroupState,
 }
 
 /// A part of the sandbox.
@@ -37,6 +40,8 @@ pub enum Layer {
     Rlimits,
     /// What a whole tree of processes may use.
     Watchdog,
+    /// The kernel's bounds on a whole tree of processes.
+    Cgroup,
 }
 
 /// One part of the sandbox and how it stands.
@@ -50,13 +55,20 @@ pub struct LayerReport {
     pub detail: String,
 }
 
-/// Asks the kernel what it can do.
-pub fn probe() -> SandboxReport {
+/// Asks the kernel what it can do for a program that starts processes by itself.
+pub fn probe(choice: &CgroupChoice) -> SandboxReport {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    probe_for(choice, &[own])
+}
+
+/// Asks the kernel what it can do for these processes, which work together.
+pub(super) fn probe_for(choice: &CgroupChoice, own: &[i32]) -> SandboxReport {
     SandboxReport {
         landlock_abi: landlock::abi(),
         seccomp: seccomp::is_available(),
         process_tree: Path::new("/proc/thread-self/children").exists(),
         root: rustix::process::geteuid().is_root(),
+        cgroup: cgroup::look(choice, own),
     }
 }
 
@@ -75,6 +87,7 @@ impl SandboxReport {
             line(Layer::Seccomp, self.seccomp, self.seccomp_detail()),
             line(Layer::Rlimits, true, self.rlimits_detail()),
             line(Layer::Watchdog, self.process_tree, self.watchdog_detail()),
+            line(Layer::Cgroup, matches!(self.cgroup, CgroupState::Own { .. }), self.cgroup_detail()),
         ]
     }
 
@@ -116,6 +129,23 @@ impl SandboxReport {
     }
 }
 
+impl SandboxReport {
+    fn cgroup_detail(&self) -> String {
+        match &self.cgroup {
+            CgroupState::Own { folder, controllers } if controllers.is_empty() => {
+                format!(
+                    "ends whole trees at once; nothing is bounded, as `{}` has neither memory nor pids",
+                    folder.display()
+                )
+            }
+            CgroupState::Own { folder, controllers } => {
+                format!("{} of a whole process tree, in `{}`", controllers.join(" and "), folder.display())
+            }
+            CgroupState::None { why } => format!("not used: {why}; the watchdog sees to whole trees"),
+        }
+    }
+}
+
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -123,6 +153,7 @@ impl fmt::Display for Layer {
             Self::Seccomp => "seccomp",
             Self::Rlimits => "rlimits",
             Self::Watchdog => "watchdog",
+            Self::Cgroup => "cgroup",
         })
     }
 }
@@ -132,7 +163,8 @@ mod tests {
     use super::*;
 
     fn report(landlock_abi: u32, seccomp: bool) -> SandboxReport {
-        SandboxReport { landlock_abi, seccomp, process_tree: true, root: false }
+        let cgroup = CgroupState::None { why: "switched off".to_owned() };
+        SandboxReport { landlock_abi, seccomp, process_tree: true, root: false, cgroup }
     }
 
     #[test]
@@ -153,7 +185,7 @@ mod tests {
 
     #[test]
     fn this_machine_answers() {
-        let report = probe();
-        assert_eq!(report.layers().len(), 4);
+        let report = probe(&CgroupChoice::Auto);
+        assert_eq!(report.layers().len(), 5);
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{Timespec, epoll};
 
+use super::cgroup::CgroupChoice;
 use super::clock::now;
 use super::group::{Group, Standing};
 use super::machine::Machine;
@@ -34,7 +35,9 @@ pub fn run_launcher_if_asked() -> Option<ExitCode> {
     if arguments.next()? != LAUNCHER_ARGUMENT {
         return None;
     }
-    Some(match Server::begin().and_then(|mut server| server.run()) {
+    let choice =
+        arguments.next().map_or(CgroupChoice::Auto, |text| CgroupChoice::read(&text.to_string_lossy()));
+    Some(match Server::begin(&choice).and_then(|mut server| server.run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
@@ -62,7 +65,7 @@ enum Peer {
 }
 
 impl Server {
-    fn begin() -> io::Result<Self> {
+    fn begin(choice: &CgroupChoice) -> io::Result<Self> {
         let socket = adopt::socket_from_stdin()?;
         allow_huge_pages();
         signals::block_all();
@@ -73,7 +76,7 @@ impl Server {
         adopt::raise_open_files();
         let events = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&events, &socket, epoll::EventData::new_u64(SOCKET), epoll::EventFlags::IN)?;
-        let machine = Machine::prepare(adopt::raise_priority());
+        let machine = Machine::prepare(adopt::raise_priority(), choice);
         Ok(Self {
             socket,
             events,
@@ -172,12 +175,12 @@ impl Server {
             return Ok(());
         };
         match self.machine.spawn(request, &streams) {
-            Ok(started) => {
+            Ok((started, cell)) => {
                 let data = epoll::EventData::new_u64(id);
                 epoll::add(&self.events, started.ended.as_fd(), data, epoll::EventFlags::IN)?;
                 self.forget_former_owner(started.pid);
                 self.tell(&Notice::Spawned { id, pid: started.pid });
-                let group = Group::started(now(), started, request, self.machine.report.seccomp);
+                let group = Group::started(now(), (started, cell), request, self.machine.report.seccomp);
                 self.groups.insert(id, group);
             }
             Err(NotStarted { stage, error, remains }) => {

@@ -31,6 +31,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) limits: [ResourceLimit; LIMITS_MAX],
     /// How urgent it is; the launcher may be more so.
     pub(super) priority: i32,
+    /// Where it moves into its cell of the tree of control groups.
+    pub(super) cell: Option<BorrowedFd<'a>>,
 }
 
 /// How the child gives up its reach.
@@ -100,6 +102,7 @@ struct Child<'a> {
     streams: [RawFd; 3],
     limits: &'a [ResourceLimit],
     priority: i32,
+    cell: Option<RawFd>,
     confinement: Option<&'a Confinement<'a>>,
     parent: i32,
     failure: Option<(Stage, c_int)>,
@@ -126,6 +129,7 @@ pub(super) fn start(
         streams: surroundings.streams.map(|stream| stream.as_raw_fd()),
         limits: &surroundings.limits,
         priority: surroundings.priority,
+        cell: surroundings.cell.map(|cell| cell.as_raw_fd()),
         confinement,
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         failure: None,
@@ -181,6 +185,7 @@ unsafe fn become_program(child: &Child<'_>) -> Failure {
     // SAFETY: passed on from this function's own contract.
     unsafe {
         let prepared = join_group(child)
+            .and_then(|()| enter_cell(child))
             .and_then(|()| connect(child))
             .and_then(|()| limit(child))
             .and_then(|()| child.confinement.map_or(Ok(()), |confinement| confine(confinement)));
@@ -206,6 +211,16 @@ unsafe fn join_group(child: &Child<'_>) -> Result<(), Failure> {
         // A launcher that died before the line above will send no signal.
         if libc::getppid() == child.parent { Ok(()) } else { Err((Stage::Group, libc::ESRCH)) }
     }
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn enter_cell(child: &Child<'_>) -> Result<(), Failure> {
+    let Some(cell) = child.cell else { return Ok(()) };
+    // SAFETY: the descriptor is open, and the text lives as long as the program.
+    let written = unsafe { libc::write(cell, c"0".as_ptr().cast(), 1) };
+    check(Stage::Cgroup, written as c_int)
 }
 
 /// # Safety

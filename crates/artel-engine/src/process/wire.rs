@@ -71,6 +71,8 @@ pub enum Stage {
     Clone,
     /// Giving it a process group of its own.
     Group,
+    /// Moving it into its control group.
+    Cgroup,
     /// Connecting its standard streams.
     Streams,
     /// Entering its folder.

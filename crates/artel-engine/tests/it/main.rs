@@ -2,6 +2,7 @@
 
 mod attempt;
 mod attempt_end;
+mod cgroup;
 mod hub;
 mod hub_server;
 mod hub_web;
@@ -11,6 +12,7 @@ mod metrics;
 mod planner;
 mod plans;
 mod sandbox;
+mod scanner;
 mod stage;
 mod start;
 mod workplace;

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use artel_engine::process::{Profile, Sandbox, probe};
+use artel_engine::process::{CgroupChoice, Profile, Sandbox, probe};
 
 use crate::start::{Ended, Ground, PYTHON, exists, outside, variable};
 
@@ -37,7 +37,7 @@ fn guarded(statement: &str) -> String {
 #[tokio::test]
 async fn this_machine_can_enforce() {
     let ground = Ground::new().await;
-    assert_eq!(*ground.launcher.report(), probe());
+    assert_eq!(*ground.launcher.report(), probe(&CgroupChoice::Auto));
     assert_eq!(ground.launcher.report().missing(), []);
 }
 
