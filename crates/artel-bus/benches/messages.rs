@@ -221,6 +221,7 @@ fn message(topic: &str, kind: MessageKind) -> Arc<Message> {
         ttl: Ttl::default(),
         priority: Priority::default(),
         correlation: Some(CorrelationId(id)),
+        trace_parent: None,
     })
 }
 
@@ -235,5 +236,6 @@ fn answer_to(request: &Message) -> Arc<Message> {
         ttl: request.ttl,
         priority: request.priority,
         correlation: request.correlation,
+        trace_parent: None,
     })
 }

@@ -49,6 +49,9 @@ pub trait Bus: Send + Sync {
 
     /// Returns what became of the messages so far. It looks at every subscription.
     fn counts(&self) -> Counts;
+
+    /// Says whether others can be reached through it.
+    async fn reachable(&self) -> Result<(), BusError>;
 }
 
 /// That a message was published.

@@ -22,12 +22,23 @@ pub struct InProcessBus {
     hub: Arc<Hub>,
     waiters: Waiters,
     bells: Arc<Bells>,
+    /// Why the bus that it stands in for is not there.
+    away: Option<String>,
 }
 
 impl InProcessBus {
     /// Makes a bus that nobody listens to yet.
     pub fn new(config: BusConfig) -> Self {
-        Self { hub: Arc::new(Hub::new(config)), waiters: Waiters::default(), bells: Arc::default() }
+        let hub = Arc::new(Hub::new(config));
+        Self { hub, waiters: Waiters::default(), bells: Arc::default(), away: None }
+    }
+
+    /// Makes a bus that is used because the one that was wanted is not there: it carries messages within the process, and
+    /// says that others cannot be reached.
+    pub fn standing_in(config: BusConfig, why: String) -> Self {
+        let mut bus = Self::new(config);
+        bus.away = Some(why);
+        bus
     }
 }
 
@@ -72,6 +83,13 @@ impl Bus for InProcessBus {
 
     fn counts(&self) -> Counts {
         self.hub.counts()
+    }
+
+    async fn reachable(&self) -> Result<(), BusError> {
+        match &self.away {
+            None => Ok(()),
+            Some(why) => Err(BusError::Unavailable { doing: "reach others", source: why.as_str().into() }),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn message(number: u128, topic: &str, kind: MessageKind, priority: u8
         ttl: Ttl::default(),
         priority: Priority::try_from(priority).expect("a priority"),
         correlation: Some(CorrelationId(Uuid::from_u128(number))),
+        trace_parent: None,
     })
 }
 

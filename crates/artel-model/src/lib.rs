@@ -32,4 +32,5 @@ pub mod setting;
 pub mod skill;
 pub mod time;
 pub mod tool;
+pub mod trace;
 pub mod version;

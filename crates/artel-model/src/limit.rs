@@ -163,6 +163,9 @@ limits! {
     SCAN_FINDINGS_PER_RULE_AND_FILE_MAX: usize = 5, "Findings of one rule in one file that are kept; the others are counted.";
     SCAN_FINDINGS_TAKEN_MAX: usize = 50, "Findings of one rule in one file from which on only worse ones are taken in.";
     SCAN_SNIPPET_CHARS_MAX: usize = 160, "Characters of a file that a finding quotes.";
+    SCAN_PROGRAM_MS: u64 = 180_000, "Milliseconds that a scanner of somebody else may take; what it has not said by then makes the verdict incomplete.";
+    SCAN_PROGRAM_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024, "Bytes that a scanner of somebody else may write; more makes the verdict incomplete.";
+    SCAN_PROGRAM_SKILLS_MAX: usize = 25, "Skills that a scanner of somebody else is shown at once; further ones wait for the next time.";
     LOCK_BYTES_MAX: u64 = 64 * 1024 * 1024, "Bytes of `artel.lock`.";
     LOCK_SKILLS_MAX: usize = 10_000, "Skills in `artel.lock`; more are neither read nor written.";
     LOCK_TEXT_BYTES_MAX: usize = 4096, "Bytes of one path, location or permission in `artel.lock`.";
@@ -198,7 +201,7 @@ limits! {
     API_PAGE_ITEMS: usize = 50, "Items on one page of a history over HTTP when nobody says how many.";
     API_PAGE_ITEMS_MAX: usize = 1000, "Items on one page of a history over HTTP.";
     API_WAIT_MS: u64 = 30_000, "Milliseconds that a request over HTTP waits for mail or an answer when nobody says how long.";
-    API_WAIT_MS_MAX: u64 = 60_000, "Milliseconds that a request over HTTP may wait for mail or an answer.";
+    API_WAIT_MS_MAX: u64 = 600_000, "Milliseconds that a request over HTTP may wait for mail or an answer.";
     IDEMPOTENCY_KEY_CHARS_MAX: usize = 255, "Characters of an `Idempotency-Key`.";
     REMEMBERED_ANSWERS_MAX: usize = 10_000, "Answers that are remembered for requests with an `Idempotency-Key`; the oldest are forgotten first.";
     ASKS_MAX: usize = 1000, "Requests in words that are remembered; the oldest that are answered are forgotten first.";
@@ -224,7 +227,25 @@ limits! {
     CHAT_MESSAGE_CHARS_MAX: usize = 10_000, "Characters of one message to the chat.";
     CHAT_TEXT_CHARS_MAX: usize = 20_000, "Characters of one text that the chat answers; the run has everything.";
     CHAT_CHOICES_MAX: usize = 20, "Choices that the chat offers at once.";
+    CHAT_PROMPT_SKILLS: usize = 100, "Skills that a model in the chat is told of before it searches.";
+    CHAT_PROMPT_DESCRIPTION_CHARS: usize = 300, "Characters of a skill's description that it is told.";
+    CHAT_CALLS_MAX: usize = 16, "Calls of one answer of a model in the chat that are made.";
+    CHAT_CONVERSATIONS_MAX: usize = 1000, "Conversations in the chat that a model remembers; the longest unused is forgotten.";
+    CHAT_CONVERSATIONS_PER_USER_MAX: usize = 20, "Conversations of one user that it remembers.";
+    CHAT_CONVERSATION_BYTES_MAX: usize = 256 * 1024, "Bytes of a conversation that it remembers; the oldest exchanges are forgotten.";
     PUBLISHED_BYTES_MAX: usize = 100 * 1024 * 1024, "Bytes of all skills together that a server publishes at its well-known address; further ones are left out, and that is logged.";
+    CLIENT_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024, "Bytes of one answer that a command takes from a server.";
+    CLIENT_EVENT_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of one live event that a command takes from a server.";
+    TRAIL_WAITING_MAX: usize = 4096, "Entries of the trails of skills that wait to be kept; further ones are lost and counted.";
+    TRAIL_RANKS_MAX: usize = 20, "Skills of one answer to a search whose trail says that they were offered.";
+    TRAIL_QUERY_CHARS_MAX: usize = 200, "Characters that the trail of a skill keeps of what somebody searched for.";
+    TRAIL_REPEAT_MS: u64 = 60_000, "Milliseconds within which the same user who asks the same again, or takes the same skill up again, leaves one entry in a trail.";
+    TRAIL_DAYS_MAX: u64 = 90, "Days that the trail of a skill says to whom it was offered and who took it up.";
+    TRAIL_ENTRIES_MAX: u64 = 1_000_000, "Entries about people in the trails of all skills; the oldest are removed first.";
+    TRAIL_VERSIONS_MAX: usize = 50, "Earlier states of a skill's files whose scans and runs belong to its trail; the last count.";
+    SPANS_WAITING_MAX: usize = 8192, "Spans that wait to be sent to a collector of traces; further ones are lost and counted.";
+    BUNDLE_SKILLS_MAX: usize = 200, "Skills that are asked for in one bundle.";
+    BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024, "Bytes of files in one bundle of skills; what does not fit is asked for again. The first skill always fits.";
 }
 
 #[cfg(test)]

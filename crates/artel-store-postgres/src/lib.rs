@@ -32,6 +32,7 @@ mod shared_sync;
 mod statement;
 mod store;
 mod topic;
+mod trail;
 mod wait;
 
 pub use metrics::METRICS;

@@ -1,6 +1,6 @@
 //! Looks whether what belongs to the shared catalog is sound: everything can be read, and content is what its hash says.
 
-use artel_model::catalog::{AuditEntry, FindingRecord, Override, VerdictRecord};
+use artel_model::catalog::{AuditEntry, FindingRecord, Override, TrailEntry, VerdictRecord};
 use artel_model::id::CustomSkillId;
 use rusqlite::{Connection, Row};
 use sha2::{Digest, Sha256};
@@ -25,6 +25,7 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     let findings = "SELECT document, 'finding in row ' || key FROM findings";
     let overrides = "SELECT document, 'override of ' || content_hash FROM overrides";
     let audit = "SELECT document, 'entry ' || place || ' of the audit log' FROM audit";
+    let trail = "SELECT document, 'entry ' || lower(hex(id)) || ' of a trail' FROM trail";
     let blobs = "SELECT hash, content, 'content in row ' || key FROM blobs";
     let nobody = CustomSkillId(Uuid::nil());
     let mut problems = unreadable_rows(connection, &hubs, |row| hub(row).map(drop))?;
@@ -34,6 +35,9 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     problems.extend(unreadable_rows(connection, findings, |row| parsed::<FindingRecord>(row, 0).map(drop))?);
     problems.extend(unreadable_rows(connection, overrides, |row| parsed::<Override>(row, 0).map(drop))?);
     problems.extend(unreadable_rows(connection, audit, |row| parsed::<AuditEntry>(row, 0).map(drop))?);
+    if connection.table_exists(None, "trail")? {
+        problems.extend(unreadable_rows(connection, trail, |row| parsed::<TrailEntry>(row, 0).map(drop))?);
+    }
     problems.extend(unreadable_rows(connection, blobs, same_as_its_hash)?);
     Ok(problems)
 }

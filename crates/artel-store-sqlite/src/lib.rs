@@ -34,6 +34,7 @@ mod stats;
 mod store;
 mod sync;
 mod topic;
+mod trail;
 mod wait;
 mod writer;
 

@@ -18,6 +18,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../migrations/0002_agents.sql") },
     Migration { sql: include_str!("../migrations/0003_owners.sql") },
     Migration { sql: include_str!("../migrations/0004_catalog.sql") },
+    Migration { sql: include_str!("../migrations/0005_trail.sql") },
 ];
 
 /// `artl`, in the header of our files.

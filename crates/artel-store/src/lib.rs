@@ -17,6 +17,7 @@ mod memory;
 mod page;
 mod run;
 mod scan;
+mod trail;
 
 pub use agent::{
     AgentAppend, AgentAppendError, AgentFilter, AgentRefused, AgentRow, AgentStore, LoggedAgentEvent,
@@ -42,3 +43,4 @@ pub use run::{
     RunAppend, RunFilter, RunRow, RunStore,
 };
 pub use scan::{FindingFilter, ScanStore};
+pub use trail::{TrailFilter, TrailStore};

@@ -149,6 +149,12 @@ impl Bus for RedisBus {
     fn counts(&self) -> Counts {
         self.hub.counts()
     }
+
+    async fn reachable(&self) -> Result<(), BusError> {
+        let mut ping = redis::pipe();
+        ping.cmd("PING").ignore();
+        self.link.run::<()>("reach others", &ping, Resend::Harmless).await
+    }
 }
 
 impl Drop for RedisBus {

@@ -64,6 +64,7 @@ pub(crate) fn message(number: u128, topic: &str, kind: MessageKind) -> Message {
         ttl: Ttl::default(),
         priority: Priority::default(),
         correlation: None,
+        trace_parent: None,
     }
 }
 

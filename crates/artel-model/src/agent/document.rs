@@ -1,7 +1,7 @@
 //! An agent as it is shown to the outside: every field at the top, and its policy with who brought each rule in.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::policy::{Layer, LayerGrant, LayerOrigin, Policy};
@@ -13,7 +13,7 @@ use crate::name::SkillName;
 use crate::time::Timestamp;
 
 /// An agent: what it is, what it may call, where it stands and what it came to.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct AgentDocument {
     /// Its id.
     #[schemars(with = "uuid::Uuid")]
@@ -28,7 +28,7 @@ pub struct AgentDocument {
     /// Where it stands.
     pub state: AgentState,
     /// The same in the word that teams use: `working` for `running`, `error` for `failed`.
-    pub status: &'static str,
+    pub status: String,
     /// The skill that it runs, or was spawned to run.
     #[schemars(with = "Option<String>")]
     pub assigned_skill: Option<SkillName>,
@@ -100,7 +100,7 @@ pub struct AgentDocument {
 }
 
 /// What an agent may call: what every layer allows and none forbids.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PolicyDocument {
     /// Where the layers come from, the outermost first and the agent's own last.
     pub layers: Vec<String>,
@@ -111,7 +111,7 @@ pub struct PolicyDocument {
 }
 
 /// One rule of a policy.
-#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct PolicyRule {
     /// The tools that are meant.
     pub pattern: String,
@@ -137,7 +137,7 @@ impl AgentDocument {
             role: spec.role.clone(),
             workspace_id: spec.workspace_id.clone(),
             state: record.state(),
-            status: record.state().team_word(),
+            status: record.state().team_word().to_owned(),
             assigned_skill,
             skill_params,
             results: results.collect(),
@@ -307,6 +307,8 @@ mod tests {
         );
         assert_eq!(shown["preconditions"], json!(["charged"]));
         assert_eq!(shown["output_contract"], json!({"navigate": {"type": "pose", "schema": null}}));
+        let read: AgentDocument = serde_json::from_value(shown.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), shown);
     }
 
     #[test]

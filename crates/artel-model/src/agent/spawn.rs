@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::policy::{Layer, Policy};
 use super::record::{AgentRecord, AgentState};
@@ -60,19 +61,19 @@ impl Default for SpawnLimits {
 }
 
 /// Why an agent was not spawned.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct SpawnError {
     /// The typed code.
     pub code: SpawnErrorCode,
     /// For a person.
     pub message: String,
     /// The skill it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
 }
 
 /// Why an agent was not spawned: everything that does not fit.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
 #[error("{}", .errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join("; "))]
 pub struct SpawnRefused {
     /// Always false: what a validation says of a set that cannot be used.
@@ -113,6 +114,25 @@ pub enum SpawnErrorCode {
 }
 
 impl SpawnErrorCode {
+    /// Every code.
+    pub const ALL: [Self; 15] = [
+        Self::InvalidRequest,
+        Self::Set(SetErrorCode::UnknownSkill),
+        Self::Set(SetErrorCode::MissingRequired),
+        Self::Set(SetErrorCode::IncompatibleSkills),
+        Self::Set(SetErrorCode::TooManySkills),
+        Self::UnknownRole,
+        Self::UnknownParent,
+        Self::ParentState,
+        Self::DepthLimit,
+        Self::ChildrenLimit,
+        Self::AgentsLimit,
+        Self::InvalidPlan,
+        Self::ToolForbidden,
+        Self::ToolNotAllowed,
+        Self::DriverUnavailable,
+    ];
+
     /// Returns the code as documents write it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -138,6 +158,14 @@ impl SpawnErrorCode {
 impl Serialize for SpawnErrorCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for SpawnErrorCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|code| code.as_str() == text);
+        known.ok_or_else(|| D::Error::custom(format!("`{text}` is no reason why an agent is not spawned")))
     }
 }
 

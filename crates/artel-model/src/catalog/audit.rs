@@ -17,6 +17,8 @@ pub enum AuditAction {
     HubUpdated,
     /// A hub was removed.
     HubDeleted,
+    /// The skills of a hub were scanned again.
+    HubRescanned,
     /// An API key was made.
     KeyCreated,
     /// An API key was revoked.
@@ -27,6 +29,8 @@ pub enum AuditAction {
     SkillUpdated,
     /// A skill was deleted.
     SkillDeleted,
+    /// A skill was scanned again.
+    SkillRescanned,
     /// A verdict was overridden.
     OverrideCreated,
     /// An override was taken back.
@@ -35,23 +39,31 @@ pub enum AuditAction {
     PolicyCreated,
     /// A setting or a switch of a skill was changed.
     SettingChanged,
+    /// Runs that ended long ago were removed.
+    RunsPruned,
+    /// Agents that ended long ago were removed.
+    AgentsPruned,
 }
 
 impl AuditAction {
     /// Every action.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::HubCreated,
         Self::HubUpdated,
         Self::HubDeleted,
+        Self::HubRescanned,
         Self::KeyCreated,
         Self::KeyRevoked,
         Self::SkillCreated,
         Self::SkillUpdated,
         Self::SkillDeleted,
+        Self::SkillRescanned,
         Self::OverrideCreated,
         Self::OverrideDeleted,
         Self::PolicyCreated,
         Self::SettingChanged,
+        Self::RunsPruned,
+        Self::AgentsPruned,
     ];
 
     /// Returns the word for it.
@@ -60,15 +72,19 @@ impl AuditAction {
             Self::HubCreated => "hub_created",
             Self::HubUpdated => "hub_updated",
             Self::HubDeleted => "hub_deleted",
+            Self::HubRescanned => "hub_rescanned",
             Self::KeyCreated => "key_created",
             Self::KeyRevoked => "key_revoked",
             Self::SkillCreated => "skill_created",
             Self::SkillUpdated => "skill_updated",
             Self::SkillDeleted => "skill_deleted",
+            Self::SkillRescanned => "skill_rescanned",
             Self::OverrideCreated => "override_created",
             Self::OverrideDeleted => "override_deleted",
             Self::PolicyCreated => "policy_created",
             Self::SettingChanged => "setting_changed",
+            Self::RunsPruned => "runs_pruned",
+            Self::AgentsPruned => "agents_pruned",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The shared catalog: who sees which skill, hubs, keys, skills that people save, verdicts, and the audit log.
+//! The shared catalog: who sees which skill, hubs, keys, skills that people save, verdicts, trails, and the audit log.
 //!
 //! Knows nothing of folders, repositories, stores or requests.
 
@@ -7,6 +7,7 @@ mod custom;
 mod hub;
 mod key;
 mod scan;
+mod trail;
 mod view;
 mod visibility;
 
@@ -17,5 +18,6 @@ pub use key::ApiKey;
 pub use scan::{
     FindingRecord, Gate, Override, ScanStatus, Served, Severity, UnknownGate, UnknownSeverity, VerdictRecord,
 };
+pub use trail::{ActivatedBy, OfferedBy, TrailEntry, TrailEvent, TrailKind};
 pub use view::{Listed, view};
 pub use visibility::{SourceKind, UnknownSource, Visibility, VisibilityError};

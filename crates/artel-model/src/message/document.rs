@@ -1,15 +1,16 @@
 //! A message as it is shown to the outside.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::envelope::{Address, Message, MessageKind};
 use crate::id::{CorrelationId, MessageId};
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// A message, and whether its reader had read it before.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct MessageDocument {
     /// Its id; a second one with the same id is the same message.
     #[schemars(with = "uuid::Uuid")]
@@ -36,8 +37,12 @@ pub struct MessageDocument {
     /// Which request it is, or answers.
     #[schemars(with = "Option<uuid::Uuid>")]
     pub correlation_id: Option<CorrelationId>,
+    /// The place in a trace that it was sent at, as W3C writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub traceparent: Option<TraceParent>,
     /// Whether its recipient had read it before; nothing where nobody reads it from a mailbox.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<bool>,
 }
 
@@ -60,6 +65,7 @@ impl MessageDocument {
             ttl: message.ttl.seconds(),
             priority: message.priority.get(),
             correlation_id: message.correlation,
+            traceparent: message.trace_parent,
             read,
         }
     }
@@ -80,7 +86,9 @@ mod tests {
             let message = draft.send(MessageId(uuid::Uuid::nil()), Timestamp::from_millis(5));
             let mut expected = serde_json::to_value(&message).unwrap();
             expected["read"] = json!(true);
-            assert_eq!(serde_json::to_value(MessageDocument::of(&message, Some(true))).unwrap(), expected);
+            let shown = MessageDocument::of(&message, Some(true));
+            assert_eq!(serde_json::to_value(&shown).unwrap(), expected);
+            assert_eq!(serde_json::from_value::<MessageDocument>(expected).unwrap(), shown);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::payload::Payload;
 use super::topic::Topic;
 use crate::id::{CorrelationId, MessageId};
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// What somebody wants to send.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub struct MessageDraft {
     pub priority: Priority,
     /// Which request it is, or answers.
     pub correlation: Option<CorrelationId>,
+    /// The place in a trace that it is sent at.
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// Something that is wrong with what somebody wants to send.
@@ -49,6 +52,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("ttl", ""),
     ("priority", ""),
     ("correlation_id", ""),
+    ("traceparent", ""),
     ("timestamp", ""),
     ("read", ""),
 ];
@@ -65,6 +69,7 @@ impl MessageDraft {
             ttl: Ttl::default(),
             priority: Priority::default(),
             correlation: None,
+            trace_parent: None,
         }
     }
 
@@ -82,6 +87,8 @@ impl MessageDraft {
         let kind = reader.text("message_type", read_kind);
         let correlation =
             reader.text("correlation_id", |text| text.parse().map_err(|_| "it is not a UUID".to_owned()));
+        let trace_parent = reader
+            .text("traceparent", |text| text.parse().map_err(|_| "it is not a W3C traceparent".to_owned()));
         let ttl = reader
             .number("ttl", |number| u32::try_from(number).ok().and_then(|number| Ttl::try_from(number).ok()));
         let priority = reader.number("priority", |number| {
@@ -104,6 +111,7 @@ impl MessageDraft {
                 ttl: ttl.unwrap_or_default(),
                 priority: priority.unwrap_or_default(),
                 correlation,
+                trace_parent,
             }),
             _ => None,
         };
@@ -134,6 +142,7 @@ impl MessageDraft {
             ttl: self.ttl,
             priority: self.priority,
             correlation,
+            trace_parent: self.trace_parent,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::topic::Topic;
 use crate::id::{AgentId, CorrelationId, MessageId};
 use crate::limit::MESSAGE_TTL_S_MAX;
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// Seconds a message may wait when nothing is said.
 pub const TTL_S_DEFAULT: u32 = 60;
@@ -42,6 +43,8 @@ pub struct Message {
     pub priority: Priority,
     /// Which request it is, or answers.
     pub correlation: Option<CorrelationId>,
+    /// The place in a trace that it was sent at.
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// Who sent a message.
@@ -245,6 +248,8 @@ struct Wire {
     ttl: Ttl,
     priority: Priority,
     correlation_id: Option<CorrelationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traceparent: Option<TraceParent>,
 }
 
 impl From<Message> for Wire {
@@ -265,6 +270,7 @@ impl From<Message> for Wire {
             ttl: message.ttl,
             priority: message.priority,
             correlation_id: message.correlation,
+            traceparent: message.trace_parent,
         }
     }
 }
@@ -290,6 +296,7 @@ impl TryFrom<Wire> for Message {
             ttl: wire.ttl,
             priority: wire.priority,
             correlation: wire.correlation_id,
+            trace_parent: wire.traceparent,
         })
     }
 }

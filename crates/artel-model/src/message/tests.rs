@@ -69,12 +69,14 @@ fn both_vocabularies_say_the_same() {
     check(json!({"payload": null, "content": []}), &["/content"]);
 }
 
+const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 #[test]
 fn everything_that_can_be_said_is_understood() {
     let draft = read(json!({
         "message_id": THREE, "topic": "navigation.complete", "sender_id": "system", "recipient_id": null,
         "message_type": "event", "payload": {"a": 1}, "timestamp": "ignored", "read": 7, "ttl": 5, "priority": 1,
-        "correlation_id": ONE,
+        "correlation_id": ONE, "traceparent": TRACE,
     }))
     .unwrap();
     let expected = MessageDraft {
@@ -86,6 +88,7 @@ fn everything_that_can_be_said_is_understood() {
         ttl: Ttl::try_from(5).unwrap(),
         priority: Priority::try_from(1).unwrap(),
         correlation: Some(CorrelationId(Uuid::from_u128(1))),
+        trace_parent: Some(TRACE.parse().unwrap()),
     };
     assert_eq!(draft, expected);
     let usual = read(with(json!({}))).unwrap();
@@ -252,6 +255,8 @@ fn any_message() -> impl Strategy<Value = Message> {
             ttl: Ttl::try_from(ttl).unwrap(),
             priority: Priority::try_from(priority).unwrap(),
             correlation: correlation.map(|number| CorrelationId(Uuid::from_u128(number))),
+            trace_parent: correlation
+                .and_then(|number| format!("00-{number:032x}-00f067aa0ba902b7-01").parse().ok()),
         },
     )
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::problem::PlanProblem;
@@ -133,6 +134,17 @@ impl PlanDocument {
     /// Returns the JSON Schema of plan documents.
     pub fn json_schema() -> Value {
         schemars::schema_for!(Self).to_value()
+    }
+}
+
+/// Whoever reads it so is not told everything that is wrong: for documents that artel itself wrote.
+impl<'de> Deserialize<'de> for PlanDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::parse(&value).map_err(|problems| match problems.first() {
+            Some(problem) => D::Error::custom(problem),
+            None => D::Error::custom("no plan"),
+        })
     }
 }
 

@@ -43,6 +43,17 @@ pub(super) fn parse_json(text: &str, problems: &mut Problems) -> Option<Value> {
     }
 }
 
+/// Reads the text of a plan as JSON, for whoever lets somebody else make the plan of it: the value, and the keys that stand
+/// in it twice; or why it is no JSON.
+pub fn read_plan_text(text: &str) -> Result<(Value, Vec<PlanProblem>), Vec<PlanProblem>> {
+    let mut problems = Problems::default();
+    let value = parse_json(text, &mut problems);
+    match (value, problems.or(())) {
+        (Some(value), twice) => Ok((value, twice.err().unwrap_or_default())),
+        (None, problems) => Err(problems.err().unwrap_or_default()),
+    }
+}
+
 /// Says whether values are nested too deeply for the rest to follow them.
 pub(super) fn is_too_deep(value: &Value) -> bool {
     is_deeper_than(value, MERGE_DEPTH_MAX)
@@ -89,6 +100,18 @@ mod tests {
         for text in ["", "{", "{} {}", "{'a': 1}", "[1,]", "NaN", "// x\n{}", "\"\\ud800\""] {
             check(text, &[("", PlanProblemCode::InvalidJson)]);
         }
+    }
+
+    #[test]
+    fn a_text_is_read_for_whoever_makes_the_plan_elsewhere() {
+        let (value, twice) = read_plan_text(r#"{"a": 1, "a": 2}"#).unwrap();
+        assert_eq!(value, serde_json::json!({"a": 2}));
+        assert_eq!(
+            twice.iter().map(|problem| problem.code).collect::<Vec<_>>(),
+            [PlanProblemCode::DuplicateKey]
+        );
+        assert_eq!(read_plan_text("{}").unwrap().1, []);
+        assert_eq!(read_plan_text("{").unwrap_err()[0].code, PlanProblemCode::InvalidJson);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod tests;
 
 pub use document::{PlanDocument, RetryPolicy, SkillChoice, SkillChoiceError, ToolInvocation};
 pub use input::{FillError, FillProblem, FoundThere, Scope, StepOutput, fill, fill_step};
+pub use json::read_plan_text;
 pub use lookup::{SkillLookup, SkillView, ToolPath};
 pub use problem::{FailureReason, PlanProblem, PlanProblemCode, failure_reason};
 pub use resolve::{resolve, resolve_text, resolve_value};

@@ -12,6 +12,7 @@ use crate::name::SkillName;
 use crate::plan::{Plan, StepIndex};
 use crate::protocol::ToolEvent;
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// An event and when it happened.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -143,6 +144,9 @@ pub struct Submission {
     /// Whose eyes its skills are seen with; nothing for somebody who has the data folder in hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewer: Option<Viewer>,
+    /// The place in a trace that it was asked for at, so that whoever drives it, here or elsewhere, goes on with that trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// What kind of thing is run.

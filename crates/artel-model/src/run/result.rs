@@ -18,7 +18,7 @@ use crate::protocol::ToolEvent;
 use crate::time::Timestamp;
 
 /// What came of a plan.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultDocument {
     /// The plan's `requestId`.
@@ -366,6 +366,8 @@ mod tests {
         let mut trace = Trace::default();
         story.log.iter().for_each(|event| trace.note(event));
         let result = trace.result(&story.run, |skill| broken.contains(&skill.as_str()));
+        let read: ResultDocument = serde_json::from_value(serde_json::to_value(&result).unwrap()).unwrap();
+        assert_eq!(read, result);
         serde_json::to_value(result).unwrap()
     }
 

@@ -100,6 +100,7 @@ pub(super) fn submission(plan: Plan, slots: usize) -> Submission {
         agent: None,
         policy: None,
         viewer: None,
+        trace_parent: None,
     }
 }
 

@@ -141,6 +141,7 @@ pub fn message(number: u128, address: Address) -> Message {
         ttl: Ttl::default(),
         priority: Priority::default(),
         correlation: None,
+        trace_parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".parse().ok(),
     }
 }
 

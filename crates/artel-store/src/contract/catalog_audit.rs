@@ -7,6 +7,7 @@ use super::catalog_sample::{
     HOSTILE, MANY, SharedCatalog, all_pages, api_key, audit_entry, custom_id, custom_skill, hub_id, new_hub,
     saved_again, verdict, word,
 };
+use super::catalog_trail::trail_entry;
 use super::sample::{WORKS, at, user};
 use crate::audit::AuditFilter;
 use crate::page::{Cursor, PageRequest};
@@ -32,7 +33,7 @@ pub async fn an_audit_entry_is_kept_once(store: SharedCatalog) {
     store.add_audit(&added[0]).await.expect(WORKS);
     store.add_audit(&added[0]).await.expect(WORKS);
     let all = all_pages(5, async |page| store.audit(&AuditFilter::default(), &page).await).await;
-    assert_eq!(all.len(), 13);
+    assert_eq!(all.len(), AuditAction::ALL.len() + 1);
     assert_eq!(all[0], added[0]);
     assert_eq!(all[2..], added[1..]);
     let odd = AuditFilter { subject: Some(HOSTILE.to_owned()), ..AuditFilter::default() };
@@ -166,6 +167,10 @@ pub async fn every_write_of_the_catalog_changes_the_version(store: SharedCatalog
     moved("delete_override").await;
     AuditStore::add_audit(&*store, &audit_entry(1, 10, "ann", AuditAction::KeyCreated)).await.expect(WORKS);
     moved("add_audit").await;
+    store.add_trail(&[trail_entry(1, 10, "one", Some("ann"))]).await.expect(WORKS);
+    moved("add_trail").await;
+    store.prune_trail(at(20), 0).await.expect(WORKS);
+    moved("prune_trail").await;
     GenerationStore::generation_of(&*store, "hash").await.expect(WORKS);
     moved("generation_of").await;
     store.sync().await.expect(WORKS);

@@ -16,16 +16,24 @@ use super::sample::{at, user};
 use crate::page::{Page, PageRequest};
 use crate::{
     AuditStore, CustomSkillStore, GenerationStore, HubStore, KeyStore, RunStore, ScanStore, StoreError,
+    TrailStore,
 };
 
 /// A store of everything that belongs to the shared catalog.
 pub trait AnyCatalogStore:
-    RunStore + CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore
+    RunStore + CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + TrailStore + GenerationStore
 {
 }
 
-impl<T: RunStore + CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore>
-    AnyCatalogStore for T
+impl<T> AnyCatalogStore for T where
+    T: RunStore
+        + CustomSkillStore
+        + HubStore
+        + KeyStore
+        + ScanStore
+        + AuditStore
+        + TrailStore
+        + GenerationStore
 {
 }
 

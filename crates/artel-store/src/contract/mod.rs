@@ -17,6 +17,7 @@ mod catalog_random;
 mod catalog_sample;
 mod catalog_scans;
 mod catalog_skills;
+mod catalog_trail;
 mod claims;
 mod concurrent;
 mod dead_letters;
@@ -49,6 +50,7 @@ pub use catalog_sample::{
 };
 pub use catalog_scans::*;
 pub use catalog_skills::*;
+pub use catalog_trail::*;
 pub use claims::*;
 pub use concurrent::*;
 pub use dead_letters::*;

@@ -155,6 +155,9 @@ macro_rules! catalog_contract_suite {
             overrides_are_kept_by_hash
             an_audit_entry_is_kept_once
             audit_entries_are_found_by_every_filter
+            a_trail_is_kept_whole_and_once
+            trails_are_found_by_every_filter
+            trails_of_people_are_pruned
             the_generation_grows_with_the_content
             generations_are_shared
             a_foreign_cursor_of_the_catalog_is_refused

@@ -14,6 +14,7 @@ mod scans;
 mod store;
 mod tables;
 mod topics;
+mod trail;
 mod waits;
 
 pub use store::MemoryStore;

@@ -15,6 +15,7 @@ use super::hubs::HubTable;
 use super::keys::KeyTable;
 use super::mail::MailTables;
 use super::scans::ScanTables;
+use super::trail::TrailTable;
 use super::waits::WaitTable;
 use crate::health::SkillHealth;
 use crate::run::{
@@ -38,6 +39,7 @@ pub(super) struct Tables {
     pub(super) scans: ScanTables,
     /// The audit log, in the order in which it was written.
     pub(super) audit: Vec<AuditEntry>,
+    pub(super) trail: TrailTable,
     /// The number and the hash of the catalog.
     pub(super) generation: Option<(u64, String)>,
     /// Counts the writes.

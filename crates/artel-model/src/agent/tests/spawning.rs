@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::world::{World, agent_id, at, object, patterns, skill, tool};
 use crate::access::Viewer;
 use crate::agent::{
-    Agent, AgentEvent, AgentRecord, AgentState, Driver, DriverKind, Layer, Parent, SpawnErrorCode,
-    StampedAgentEvent, WorkOutcome,
+    Agent, AgentEvent, AgentRecord, AgentState, Driver, DriverKind, Layer, Parent, SpawnError,
+    SpawnErrorCode, SpawnRefused, StampedAgentEvent, WorkOutcome,
 };
 use crate::limit::{AGENT_CHILDREN_MAX, AGENT_DEPTH_MAX, SET_SKILLS_MAX};
 use crate::rule::{ComposabilityKind, ComposabilityRule, OutputContract};
@@ -304,4 +304,12 @@ fn the_largest_set_is_decided_about() {
     assert_eq!(warnings.len(), 500);
     let may = |name: &str| spec.policy.allows(tool(name).names());
     assert!(may("tool-499") && !may("tool-500") && may("s7.x") && !may("t7.x") && may("shared"));
+}
+
+#[test]
+fn a_refusal_is_read_as_it_was_written() {
+    let errors = SpawnErrorCode::ALL.map(|code| SpawnError::new(code, code.as_str()));
+    let refused = SpawnRefused::new(errors.into(), vec!["odd".to_owned()]);
+    let written = serde_json::to_value(&refused).unwrap();
+    assert_eq!(serde_json::from_value::<SpawnRefused>(written).unwrap(), refused);
 }
