@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_model::agent::{AgentRecord, AgentState};
 use artel_model::id::AgentId;
-use artel_store::{AgentFilter, AgentRow, LoggedAgentEvent, Page, PageRequest, Revision};
+use artel_store::{AgentFilter, AgentRow, LoggedAgentEvent, OwnerId, Page, PageRequest, Revision};
 use tokio::sync::watch;
 
 use crate::config::{AgentsConfig, AgentsParts};
@@ -154,6 +154,11 @@ impl Agents {
                 | AgentState::Terminated => return Ok(Some(row.record)),
             }
         }
+    }
+
+    /// Says whether somebody alive sees to what an owner began.
+    pub fn is_alive(&self, owner: &OwnerId) -> bool {
+        (self.shared.parts.is_alive)(owner)
     }
 
     /// Says whether agents work here.

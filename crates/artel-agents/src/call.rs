@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::SkillShelf;
+use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::agent::{
     Access, AgentEvent, AgentRecord, AgentState, AgentView, Cause, DENIED_IN_A_ROW_MAX, Denial, OperationEnd,
     ToolUse, Work, admit,
@@ -59,7 +60,10 @@ impl Shared {
         cause: Cause,
     ) -> Result<Map<String, Value>, CallError> {
         let since = crate::clock::now();
-        let came = self.clone().try_execute(id, tool, params, cause).await;
+        let mut span = Span::begin("agent operation", SpanKind::Internal, trace::current());
+        span.set("artel.agent.id", id.to_string());
+        span.set("artel.operation", tool);
+        let came = span.around_result(self.clone().try_execute(id, tool, params, cause)).await;
         self.meters.call_ended(since, &came);
         came
     }
@@ -104,7 +108,8 @@ impl Shared {
         let record = self.change(id, decide).await.map_err(call_error)?.after;
         // Whoever waits for the answer may leave; the call comes to its end all the same.
         let shared = self.clone();
-        let operation = tokio::spawn(async move { shared.operate(record, run, plan).await });
+        let operation = async move { shared.operate(record, run, plan).await };
+        let operation = tokio::spawn(trace::within(trace::current(), operation));
         operation.await.unwrap_or_else(|error| Err(CallError::Failed(format!("the call broke off: {error}"))))
     }
 

@@ -1,6 +1,6 @@
 //! Changing an agent: read, decide, write if nobody else wrote in between, tell.
 
-use artel_engine::Command;
+use artel_engine::{Command, trace};
 use artel_model::agent::{Agent, AgentEvent, AgentRecord, InvalidTransition, StampedAgentEvent, Transition};
 use artel_model::id::{AgentId, MessageId};
 use artel_model::message::{Address, Message, MessageKind, Payload, Priority, Sender, Topic, Ttl};
@@ -130,6 +130,7 @@ pub(crate) fn event(id: MessageId, sender: Sender, topic: Topic, payload: Payloa
         ttl: Ttl::default(),
         priority: Priority::default(),
         correlation: None,
+        trace_parent: trace::current(),
     }
 }
 

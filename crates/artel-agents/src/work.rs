@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_engine::trace::{self, Span, SpanKind};
 use artel_engine::{Command, FollowError};
 use artel_model::agent::{
     AgentEvent, AgentRecord, AgentState, Cause, Driver, Standing, Work, WorkEnd, WorkOutcome,
@@ -131,6 +132,7 @@ impl Shared {
             agent: Some(record.agent_id),
             policy: Some(record.spec.policy.clone()),
             viewer: record.viewer().cloned(),
+            trace_parent: None,
         }
     }
 
@@ -248,7 +250,10 @@ impl Shared {
         let first = if record.state() == AgentState::Paused { Wish::Pause } else { Wish::Go };
         let (sender, wish) = watch::channel(first);
         self.take_on(id, Worker::Task(sender));
-        tokio::spawn(async move {
+        let mut span = Span::begin("agent work", SpanKind::Internal, trace::current());
+        span.set("artel.agent.id", id.to_string());
+        tokio::spawn(trace::within(span.place(), async move {
+            let _span = span;
             let control = Control::new(wish);
             let job = Job {
                 seat: Seat::new(shared.clone(), record.clone(), control.clone()),
@@ -264,7 +269,7 @@ impl Shared {
             shared.end_work(&record, end).await;
             shared.leave_word(&record).await;
             shared.leave(id);
-        });
+        }));
     }
 
     async fn work(self: &Arc<Self>, record: &AgentRecord, errand: Errand, job: Job) -> WorkEnd {

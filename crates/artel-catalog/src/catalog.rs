@@ -13,6 +13,7 @@ use artel_model::version::Version;
 use camino::Utf8PathBuf;
 
 use crate::load::{LoadOptions, Loaded, Location, check_set, discover, discover_builtin};
+use crate::mirror::Mirror;
 use crate::profile::Profile;
 use crate::search::{Field, Hit, Query, SearchDocument, SearchIndex};
 
@@ -38,6 +39,9 @@ pub struct Catalog {
     registry: Registry,
     disabled: BTreeSet<SkillName>,
     findings: Vec<Finding>,
+    /// The copies that the skills were loaded from; nobody takes them away meanwhile.
+    #[expect(dead_code, reason = "it is held, not read")]
+    copies: Option<Mirror>,
 }
 
 /// What a person wants skills for.
@@ -107,7 +111,7 @@ impl Catalog {
                 findings.push(version_gone(name, version));
             }
         }
-        Self { entries, usable, registry, disabled: request.disabled.clone(), findings }
+        Self { entries, usable, registry, disabled: request.disabled.clone(), findings, copies: None }
     }
 
     /// Makes a catalog of skills that others have chosen: each of `usual` is what its name means, `others` are further
@@ -121,7 +125,22 @@ impl Catalog {
             // It was registered a moment ago.
             let _ = registry.override_version(&skill.name, skill.version.clone());
         }
-        Self { entries, usable, registry, disabled: BTreeSet::new(), findings: Vec::new() }
+        Self { entries, usable, registry, disabled: BTreeSet::new(), findings: Vec::new(), copies: None }
+    }
+
+    /// Switches skills off, as an operator of whoever offers them did.
+    #[must_use]
+    pub fn without(mut self, disabled: BTreeSet<SkillName>) -> Self {
+        for name in &disabled {
+            // A skill that was switched off may be gone since.
+            let _ = self.registry.set_availability(name, Availability::Disabled);
+        }
+        Self { disabled, ..self }
+    }
+
+    /// Keeps the copies that the skills were loaded from.
+    pub(crate) fn holding(self, copies: Mirror) -> Self {
+        Self { copies: Some(copies), ..self }
     }
 
     /// Returns the usable skills that are switched on, in all their versions, by name and version.
@@ -307,8 +326,11 @@ fn no_skill(path: Utf8PathBuf) -> Finding {
     Finding { code: Code::MissingFile, message, path, position: None, hint: None }
 }
 
-/// Returns where a skill's main file is, for people and prompts.
+/// Returns where a skill's main file is, for people and prompts; what a server offers is known by its id.
 pub fn main_file(entry: &Loaded) -> String {
+    if let Some(offer) = &entry.offer {
+        return offer.id.to_string();
+    }
     match (&entry.location, main_file_name(entry)) {
         (Location::Folder(path), Some(name)) => path.join(name).into_string(),
         (Location::Folder(path) | Location::RegistryFile { path, .. }, _) => path.to_string(),

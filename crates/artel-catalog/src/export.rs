@@ -9,6 +9,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::str::FromStr;
 
+use artel_model::catalog::SourceKind;
 use artel_model::limit::{MANIFEST_BYTES_MAX, SKILL_BYTES_MAX};
 use artel_model::name::{NameError, SkillName};
 use artel_model::rule::Rules;
@@ -68,9 +69,9 @@ impl ExportTarget {
         }
     }
 
-    fn layout(self) -> Layout {
+    fn layout(self, source: SourceKind) -> Layout {
         match self {
-            Self::Plain => Layout::BySource,
+            Self::Plain => Layout::BySource(source),
             Self::Claude | Self::Cursor | Self::Codex | Self::Agents => Layout::Flat,
         }
     }
@@ -130,7 +131,7 @@ struct Record {
     folders: BTreeSet<ExportedFolder>,
 }
 
-/// A folder that an export writes, below the target: `NAME` or `default/NAME`. The record comes from a folder that
+/// A folder that an export writes, below the target: `NAME` or `SOURCE/NAME`. The record comes from a folder that
 /// anybody may have filled, so that nothing else may pass: what it names is removed.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
@@ -144,18 +145,15 @@ struct ExportedFolder {
 enum Layout {
     /// `NAME`.
     Flat,
-    /// `default/NAME`.
-    BySource,
+    /// `SOURCE/NAME`.
+    BySource(SourceKind),
 }
-
-/// The folder of the only source there is.
-const SOURCE: &str = "default";
 
 impl ExportedFolder {
     fn path(&self) -> Utf8PathBuf {
         match self.layout {
             Layout::Flat => Utf8PathBuf::from(self.name.as_str()),
-            Layout::BySource => Utf8Path::new(SOURCE).join(self.name.as_str()),
+            Layout::BySource(source) => Utf8Path::new(source.as_str()).join(self.name.as_str()),
         }
     }
 
@@ -163,7 +161,7 @@ impl ExportedFolder {
     fn refuse_links(&self, dir: &Utf8Path) -> Result<(), ExportError> {
         let above = match self.layout {
             Layout::Flat => None,
-            Layout::BySource => Some(dir.join(SOURCE)),
+            Layout::BySource(source) => Some(dir.join(source.as_str())),
         };
         match above.into_iter().chain([dir.join(self.path())]).find(|path| path.is_symlink()) {
             Some(link) => Err(ExportError::Link(link)),
@@ -176,8 +174,9 @@ impl TryFrom<String> for ExportedFolder {
     type Error = NameError;
 
     fn try_from(text: String) -> Result<Self, NameError> {
-        Ok(match text.strip_prefix(SOURCE).and_then(|rest| rest.strip_prefix('/')) {
-            Some(name) => Self { layout: Layout::BySource, name: name.parse()? },
+        let parts = text.split_once('/').and_then(|(source, name)| Some((source.parse().ok()?, name)));
+        Ok(match parts {
+            Some((source, name)) => Self { layout: Layout::BySource(source), name: name.parse()? },
             None => Self { layout: Layout::Flat, name: text.parse()? },
         })
     }
@@ -215,7 +214,7 @@ pub fn export(
     let mut record = read_record(dir);
     let mut planned: BTreeMap<ExportedFolder, Vec<FileToWrite>> = BTreeMap::new();
     for (entry, skill) in entries.iter().filter_map(|entry| Some((entry, entry.skill.as_deref()?))) {
-        let folder = ExportedFolder { layout: target.layout(), name: skill.name.clone() };
+        let folder = ExportedFolder { layout: target.layout(entry.source()), name: skill.name.clone() };
         folder.refuse_links(dir)?;
         let path = dir.join(folder.path());
         if path.symlink_metadata().is_ok() && !record.folders.contains(&folder) {
@@ -296,7 +295,8 @@ fn skill_md(entry: &Loaded, skill: &Skill, target: ExportTarget) -> String {
     let version = skill.version.to_string();
     let tools: Vec<String> = granted_tools(&skill.rules).into_iter().map(ToString::to_string).collect();
     let tools = tools.join(" ");
-    let source_id = entry.location.to_string();
+    let location = entry.location.to_string();
+    let source_id = entry.offer.as_ref().map_or(location, |offer| offer.id.to_string());
     let mut fields: Vec<(&str, FieldValue<'_>)> =
         vec![("name", skill.name.as_str().into()), ("description", skill.description.as_str().into())];
     let about = &skill.about;
@@ -317,8 +317,9 @@ fn skill_md(entry: &Loaded, skill: &Skill, target: ExportTarget) -> String {
         fields.extend(invocation.iter().map(|(key, _, flag)| (*key, text(*flag))));
     }
     if target == ExportTarget::Plain {
+        let source = entry.source().as_str();
         fields
-            .extend([("metadata.source", SOURCE.into()), ("metadata.source_id", source_id.as_str().into())]);
+            .extend([("metadata.source", source.into()), ("metadata.source_id", source_id.as_str().into())]);
     }
     let body = entry.instructions.as_deref().filter(|body| !body.trim().is_empty());
     let body = body.map_or_else(|| described(skill), str::to_owned);

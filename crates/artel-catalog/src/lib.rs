@@ -12,6 +12,7 @@ mod frontmatter_writer;
 pub mod hub;
 mod load;
 pub mod lock;
+pub mod mirror;
 mod profile;
 mod prompt;
 mod read;

@@ -109,10 +109,13 @@ pub(crate) fn prompt_at(
     Prompt { text, listed: listings.len(), shortened, left_out }
 }
 
-/// Returns where a model can read the skill's file: an absolute path, or the command that prints what is in the binary.
+/// Returns where a model can read the skill's file: an absolute path, or the command that prints what has none here.
 fn readable_place(entry: &Loaded) -> String {
     match (&entry.location, entry.skill.as_deref()) {
         (Location::BuiltIn(_), Some(skill)) => format!("artel skill show {} --instructions", skill.name),
+        (_, Some(skill)) if entry.offer.is_some() => {
+            format!("artel skill show {} --instructions", skill.name)
+        }
         _ => {
             let place = main_file(entry);
             std::path::absolute(&place)

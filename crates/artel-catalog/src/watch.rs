@@ -1,5 +1,6 @@
 //! Tells when something below a folder changes.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -9,6 +10,13 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// Quiet time after which a burst of changes counts as one.
 const QUIET: Duration = Duration::from_millis(150);
+
+/// How often quiet is waited for before a burst that does not end is told.
+const BURST_QUIETS_MAX: usize = 6;
+/// The folder of a skill that its scripts write, and that is no part of what is published.
+const DATA_FOLDER: &str = "data";
+/// The files that make a folder a skill's.
+const SKILL_FILES: [&str; 3] = ["SKILL.md", "skill.json", "skill.yaml"];
 
 /// Watches folders.
 pub struct Watcher {
@@ -44,7 +52,8 @@ impl Watcher {
             let _ = sender.try_send(event);
         })
         .map_err(|source| WatchError::Watch { path: first, source })?;
-        let mut watcher = Self { roots: roots.to_vec(), events, watcher };
+        let roots = roots.iter().map(|root| absolute(root)).collect();
+        let mut watcher = Self { roots, events, watcher };
         watcher.watch_roots()?;
         Ok(watcher)
     }
@@ -53,18 +62,41 @@ impl Watcher {
     pub fn changed(&mut self) -> Result<(), WatchError> {
         loop {
             let event = self.events.recv().map_err(|_| WatchError::Ended)?;
-            // What went wrong while watching may have hidden a change.
-            if event.is_ok_and(|event| !is_change(&event)) {
-                continue;
-            }
-            loop {
-                match self.events.recv_timeout(QUIET) {
-                    Ok(_) => {}
-                    Err(RecvTimeoutError::Timeout) => return self.watch_roots(),
-                    Err(RecvTimeoutError::Disconnected) => return Err(WatchError::Ended),
-                }
+            if self.is_told(&event) {
+                return self.settle();
             }
         }
+    }
+
+    /// Waits for about so long, and says whether something changed; if so, it has been quiet again for a moment, or has not
+    /// been for long.
+    pub fn changed_within(&mut self, wait: Duration) -> Result<bool, WatchError> {
+        match self.events.recv_timeout(wait) {
+            Ok(event) if self.is_told(&event) => self.settle().map(|()| true),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(false),
+            Err(RecvTimeoutError::Disconnected) => Err(WatchError::Ended),
+        }
+    }
+
+    /// Waits until the burst is over. One that does not end is told all the same.
+    fn settle(&mut self) -> Result<(), WatchError> {
+        for _ in 0..BURST_QUIETS_MAX {
+            std::thread::sleep(QUIET);
+            if self.events.try_iter().filter(|event| self.is_told(event)).count() == 0 {
+                break;
+            }
+        }
+        self.watch_roots()
+    }
+
+    /// What went wrong while watching may have hidden a change. Where a folder does not exist, its neighbours are of no
+    /// interest.
+    fn is_told(&self, event: &notify::Result<Event>) -> bool {
+        let Ok(event) = event else { return true };
+        let is_near = |path: &Path| {
+            self.roots.iter().any(|root| path.starts_with(root) || root.as_std_path().starts_with(path))
+        };
+        is_change(event) && (event.paths.is_empty() || event.paths.iter().any(|path| is_near(path)))
     }
 
     /// Watches what exists of the roots, which may be more than before.
@@ -83,20 +115,31 @@ impl Watcher {
     }
 }
 
-/// Reading a file is no change.
+/// Reading a file is no change, and neither is what a skill writes for itself while it runs.
 fn is_change(event: &Event) -> bool {
     match event.kind {
-        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Any => true,
+        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Any => {
+            event.paths.is_empty() || !event.paths.iter().all(|path| is_own_data(path))
+        }
         EventKind::Access(_) | EventKind::Other => false,
     }
 }
 
+/// Says whether something lies in a folder that a skill keeps its own data in.
+fn is_own_data(path: &Path) -> bool {
+    let is_data = |folder: &&Path| folder.file_name().is_some_and(|name| name == DATA_FOLDER);
+    let is_skill = |folder: &Path| SKILL_FILES.iter().any(|file| folder.join(file).is_file());
+    path.ancestors().skip(1).filter(is_data).any(|data| data.parent().is_some_and(is_skill))
+}
+
 fn nearest_folder(path: &Utf8Path) -> Option<Utf8PathBuf> {
-    let start = if path.is_relative() { Utf8Path::new(".").join(path) } else { path.to_owned() };
-    if path.is_dir() {
-        return Some(path.to_owned());
-    }
-    start.ancestors().find(|folder| folder.is_dir()).map(Utf8Path::to_owned)
+    path.ancestors().find(|folder| folder.is_dir()).map(Utf8Path::to_owned)
+}
+
+/// Events name files by whole paths. A path that cannot be made whole is taken as it is.
+fn absolute(path: &Utf8Path) -> Utf8PathBuf {
+    let whole = std::path::absolute(path).ok().and_then(|whole| Utf8PathBuf::from_path_buf(whole).ok());
+    whole.unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -117,5 +160,40 @@ mod tests {
         watcher.changed().unwrap();
         std::fs::write(skills.join("demo/SKILL.md"), "x").unwrap();
         watcher.changed().unwrap();
+    }
+
+    #[test]
+    fn what_a_skill_writes_for_itself_is_no_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap().canonicalize_utf8().unwrap();
+        for path in ["demo/data/deep", "data/other"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        std::fs::write(root.join("demo/SKILL.md"), "x").unwrap();
+        let check = |path: &str, is_own: bool| {
+            assert_eq!(is_own_data(root.join(path).as_std_path()), is_own, "{path}");
+        };
+        check("demo/data/state.json", true);
+        check("demo/data/deep/state.json", true);
+        check("demo/SKILL.md", false);
+        check("demo/data", false);
+        check("data/other/SKILL.md", false);
+        let mut watcher = Watcher::new(&[root.clone(), root.join("none/skills")]).unwrap();
+        std::fs::write(root.join("demo/data/state.json"), "{}").unwrap();
+        std::fs::write(root.join("demo/SKILL.md"), "y").unwrap();
+        watcher.changed().unwrap();
+        assert!(!watcher.changed_within(Duration::from_millis(1)).unwrap());
+    }
+
+    #[test]
+    fn neighbours_of_a_folder_that_is_not_there_are_of_no_interest() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap().canonicalize_utf8().unwrap();
+        let mut watcher = Watcher::new(&[root.join("later/skills")]).unwrap();
+        std::fs::write(root.join("history"), "x").unwrap();
+        std::fs::create_dir(root.join("later")).unwrap();
+        watcher.changed().unwrap();
+        std::fs::write(root.join("later/notes"), "x").unwrap();
+        assert!(!watcher.changed_within(Duration::from_millis(200)).unwrap());
     }
 }

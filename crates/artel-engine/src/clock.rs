@@ -9,6 +9,12 @@ pub(crate) fn moment() -> tokio::time::Instant {
     tokio::time::Instant::now()
 }
 
+/// Returns the machine's time, as exactly as it is known: collectors compare the spans of many machines by it.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+pub(crate) fn time_of_day() -> SystemTime {
+    SystemTime::now()
+}
+
 /// A clock that starts at a given time and never goes backwards, whatever happens to the machine's.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use crate::clock::Clock;
 use crate::hands::{Assignment, AttemptControl, Hands, Note, Reports};
 use crate::metrics::RunMeters;
+use crate::run_spans::RunSpans;
 use crate::slots::{Slot, Slots};
 
 /// Notes of attempts that may wait to be heard; more make their scripts wait.
@@ -112,6 +113,7 @@ pub(crate) struct Driver {
     progress: watch::Sender<Progress>,
     waiting_for_slot: Option<SlotFuture>,
     spare_slot: Option<Slot>,
+    spans: RunSpans,
 }
 
 /// What a driver is given besides its surroundings.
@@ -127,6 +129,7 @@ pub(crate) struct DriverParts {
 impl Driver {
     pub(crate) fn new(surroundings: Surroundings, parts: DriverParts) -> Self {
         let (notes_sender, notes) = mpsc::channel(NOTES_MAX);
+        let spans = RunSpans::begin(&parts.run, &surroundings.node);
         Self {
             surroundings,
             written: parts.run.summary(),
@@ -141,6 +144,7 @@ impl Driver {
             progress: parts.progress,
             waiting_for_slot: None,
             spare_slot: None,
+            spans,
         }
     }
 
@@ -161,6 +165,7 @@ impl Driver {
         self.surroundings.store.sync().await.map_err(DriveError::Store)?;
         tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
         self.surroundings.meters.run_ended(&self.run);
+        self.spans.over(&self.run);
         self.tell_progress();
         Ok(())
     }
@@ -210,6 +215,7 @@ impl Driver {
                 {
                     self.surroundings.meters.attempt_ended(since, &report.outcome);
                 }
+                self.spans.attempt_ended(step, attempt, &report);
                 let (run, id) = (self.run.id(), &self.run.plan().steps()[step].id);
                 match &report.outcome {
                     AttemptOutcome::Completed { .. } => {
@@ -243,6 +249,7 @@ impl Driver {
                 Ok(revision) => {
                     self.revision = revision;
                     self.perform(batch);
+                    self.spans.settle(&self.run);
                     self.tell_progress();
                     return Ok(());
                 }
@@ -360,6 +367,7 @@ impl Driver {
             input: self.run.input(step),
             state: self.run.merged_state(),
             dependencies: self.run.dependencies(step),
+            trace_parent: self.spans.attempt_begins(&self.run, step, attempt),
         };
         tracing::debug!(run = %assignment.run, step = %assignment.step, attempt, "the step starts");
         let reports = Reports::new(step, attempt, self.notes_sender.clone());

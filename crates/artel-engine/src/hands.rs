@@ -6,6 +6,7 @@ use artel_model::id::{PlanId, RunId, StepId};
 use artel_model::plan::{StepIndex, Work};
 use artel_model::protocol::{DependencyResult, ToolEvent};
 use artel_model::run::{AttemptReport, StepError, StepSignal};
+use artel_model::trace::TraceParent;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
@@ -44,6 +45,8 @@ pub struct Assignment {
     pub dependencies: BTreeMap<String, Option<DependencyResult>>,
     /// For a composite: the outputs of its steps.
     pub gathered: Map<String, Value>,
+    /// The place in a trace that the attempt is made at.
+    pub trace_parent: Option<TraceParent>,
 }
 
 /// Where hands report to.

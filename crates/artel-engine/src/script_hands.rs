@@ -295,6 +295,7 @@ impl Shared {
             data_folder: &data_folder,
             path: &self.rules.path,
             asked: &found.skill.sandbox.env,
+            trace_parent: assignment.trace_parent,
         };
         let granted = |name: &str| self.rules.grants.env.iter().any(|pattern| pattern.matches(name));
         let spawn = SpawnRequest {

@@ -251,6 +251,7 @@ fn submission(sketch: &Sketch, parallel: bool) -> Submission {
         agent: None,
         policy: None,
         viewer: None,
+        trace_parent: None,
     }
 }
 

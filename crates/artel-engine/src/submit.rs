@@ -8,6 +8,7 @@ use artel_store::{Created, Fence, NewRun, Revision, RunStore, StoreError};
 use uuid::Uuid;
 
 use crate::engine::Engine;
+use crate::trace;
 
 /// What came of asking for a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,9 +63,10 @@ impl Engine {
     async fn submit_run(
         &self,
         id: RunId,
-        submission: Submission,
+        mut submission: Submission,
         idempotency_key: Option<String>,
     ) -> Result<Submitted, SubmitError> {
+        submission.trace_parent = submission.trace_parent.or_else(trace::current);
         let at = self.shared.surroundings.clock.now();
         let event = RunEvent::Submitted(Box::new(submission.clone()));
         let (mut run, _) = Run::begin(id, submission, at);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use artel_bus::Bus;
+use artel_bus::{Bus, BusError};
 use artel_engine::Clock;
 use artel_model::id::AgentId;
 use artel_model::limit::{DEAD_LETTERS_MAX, MAILBOX_MAX, TOPIC_REPLAY_MAX};
@@ -111,6 +111,11 @@ impl Office {
             parts,
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Says whether the bus is there; without it, everything comes a little later.
+    pub async fn reachable(&self) -> Result<(), BusError> {
+        self.shared.parts.bus.reachable().await
     }
 }
 

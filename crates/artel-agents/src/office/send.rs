@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use artel_engine::trace;
 use artel_model::agent::AgentState;
 use artel_model::id::{AgentId, MessageId};
 use artel_model::message::{Address, Message, MessageDraft, Sender, content_problems};
@@ -64,6 +65,8 @@ impl Shared {
         if !problems.is_empty() {
             return Err(SendError::Invalid(problems));
         }
+        // A sender who follows a trace of their own says so.
+        let draft = MessageDraft { trace_parent: draft.trace_parent.or_else(trace::current), ..draft };
         Ok(draft.send(MessageId(Uuid::new_v4()), self.parts.clock.now()))
     }
 

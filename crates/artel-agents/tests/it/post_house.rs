@@ -257,4 +257,8 @@ impl Bus for WeakBus {
     fn counts(&self) -> Counts {
         self.current().map(|bus| bus.counts()).unwrap_or_default()
     }
+
+    async fn reachable(&self) -> Result<(), BusError> {
+        self.current().ok_or_else(away)?.reachable().await
+    }
 }

@@ -9,8 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_agents::{DeadLetterBox, Office, OfficeConfig, OfficeParts, ReadOptions, SendError};
-use artel_bus::BusConfig;
+use artel_agents::{Office, ReadOptions, SendError};
 use artel_engine::Clock;
 use artel_model::agent::Standing;
 use artel_model::message::{DeadReason, MessageKind};
@@ -21,6 +20,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tokio::sync::watch;
 
 use crate::post_house::{draft, text, to};
+use crate::post_redis::open;
 use crate::redis_server::{OwnServer, Place};
 
 const SENDERS: u128 = 4;
@@ -39,20 +39,9 @@ fn open_store(path: &Utf8Path) -> Arc<dyn AnyAgentStore> {
     Arc::new(SqliteStore::open(path, SqliteOptions::default()).unwrap())
 }
 
+/// Looks into the store often: who reads is killed at any moment.
 async fn open_office(store: &Arc<dyn AnyAgentStore>, place: &Place) -> Office {
-    let clock = Clock::system();
-    let dead = DeadLetterBox::open(store.clone());
-    let bus_clock = artel_bus::Clock::new(move || clock.now());
-    let bus = place.bus(BusConfig { clock: bus_clock, dead_letters: Arc::new(dead.clone()) }).await;
-    let parts = OfficeParts {
-        mail: store.clone(),
-        waits: store.clone(),
-        agents: store.clone(),
-        runs: store.clone(),
-        bus: Arc::new(bus),
-        clock,
-    };
-    Office::with_dead_letters(OfficeConfig { poll_ms: 5, ..OfficeConfig::default() }, parts, dead)
+    open(place, store, Clock::system(), 5).await
 }
 
 /// Does nothing, unless another test started this one as the process that reads until it is killed.

@@ -30,7 +30,13 @@ async fn offices(place: &Place, poll_ms: u64) -> [Office; 2] {
     [open(place, &store, clock, poll_ms).await, open(place, &store, clock, poll_ms).await]
 }
 
-async fn open(place: &Place, store: &Arc<dyn AnyAgentStore>, clock: Clock, poll_ms: u64) -> Office {
+/// Opens the post office of one process.
+pub(crate) async fn open(
+    place: &Place,
+    store: &Arc<dyn AnyAgentStore>,
+    clock: Clock,
+    poll_ms: u64,
+) -> Office {
     let dead = DeadLetterBox::open(store.clone());
     let bus_clock = artel_bus::Clock::new(move || clock.now());
     let bus = place.bus(BusConfig { clock: bus_clock, dead_letters: Arc::new(dead.clone()) }).await;

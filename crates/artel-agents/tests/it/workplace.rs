@@ -198,6 +198,7 @@ impl Workplace {
             agent: Some(agent),
             policy: None,
             viewer: None,
+            trace_parent: None,
         };
         let (id, at) = (RunId(uuid::Uuid::now_v7()), Clock::system().now());
         let event = RunEvent::Submitted(Box::new(submission.clone()));

@@ -33,6 +33,7 @@ pub use location::{
 pub use message::harmless;
 pub use notes::SkippedSkill;
 pub use path::PathProblem;
+pub(crate) use path::check_path;
 pub use preview::{CrawlPreview, SkillPreview};
 pub use public::{PublicFile, PublicSkill, write_index};
 pub use published::{PublishError, Published, PublishedSkill, publish, read_published};

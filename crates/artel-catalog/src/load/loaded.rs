@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use artel_model::catalog::SourceKind;
 use artel_model::diagnostic::{Code, Finding, Position, Severity};
 use artel_model::limit::DIAGNOSTICS_PER_SKILL_MAX;
 use artel_model::setting::ConfigSchema;
@@ -11,7 +12,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
 use crate::client::ClientFindings;
+use crate::mirror::Offer;
 use crate::read::Places;
+use crate::shared::EntryId;
 use crate::source::{DiskTree, EmbeddedTree, FileEntry, FileTree};
 
 /// What loading one folder, or one entry of a registry file, gave.
@@ -33,6 +36,8 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// What clients would say; only when they were asked for.
     pub clients: Option<ClientFindings>,
+    /// Who offers it, when it is a copy of what a server has: then it is told from there, not from the copy.
+    pub offer: Option<Arc<Offer>>,
     pub(crate) places: Option<Places>,
     /// Findings that are counted but not kept.
     left_out: usize,
@@ -103,6 +108,7 @@ impl Loaded {
             config: None,
             findings: Vec::new(),
             clients: None,
+            offer: None,
             places: None,
             left_out: 0,
         }
@@ -129,6 +135,17 @@ impl Loaded {
                 hint: None,
             });
         }
+    }
+
+    /// Returns where it comes from: what no server offers comes from the default source.
+    pub fn source(&self) -> SourceKind {
+        self.offer.as_ref().map_or(SourceKind::Default, |offer| offer.id.source())
+    }
+
+    /// Returns its id, when it is a skill at all.
+    pub fn id(&self) -> Option<EntryId> {
+        let own = || self.skill.as_ref().map(|skill| EntryId::Default(skill.name.clone()));
+        self.offer.as_ref().map(|offer| offer.id.clone()).or_else(own)
     }
 
     /// Says whether the skill can be used: nothing about it is an error in lenient loading.

@@ -16,6 +16,10 @@ use super::verdict::{Said, Scanned, Speaker, verdict};
 /// The name of this scanner in findings.
 pub const ENGINE: &str = "skill-scanner";
 
+/// Whose work its findings are, and what they are worth: said wherever they are shown.
+pub const ATTRIBUTION: &str = "Skill Scanner, provided by Cisco AI Defense \
+     (https://github.com/cisco-ai-defense/skill-scanner, Apache-2.0). Results are best-effort and no guarantee.";
+
 /// The part of the scanner that must have looked at a skill.
 const ANALYZER: &str = "static_analyzer";
 

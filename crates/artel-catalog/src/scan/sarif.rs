@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
+use super::cisco::ATTRIBUTION;
 use super::finding::ScanFinding;
 use super::report::{Gap, ScanReport};
 use super::rule::Rule;
-use artel_model::catalog::Severity;
+use artel_model::catalog::{FindingRecord, Severity, VerdictRecord};
 
 /// A skill that was scanned, for a report about several.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct ScannedSkill<'a> {
     pub folder: &'a Utf8Path,
     /// What the scan gave.
     pub report: &'a ScanReport,
+    /// What another scanner said, where one was asked.
+    pub second: Option<&'a VerdictRecord>,
 }
 
 /// Returns one SARIF log about all skills.
@@ -35,18 +38,61 @@ pub fn sarif(skills: &[ScannedSkill<'_>]) -> Value {
         .iter()
         .flat_map(|skill| skill.report.gaps.iter().map(|gap| notice(skill.folder, gap)))
         .collect();
+    let own = json!({
+        "tool": { "driver": {
+            "name": "artel",
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": used.values().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
+        }},
+        "invocations": [{ "executionSuccessful": is_complete, "toolExecutionNotifications": notices }],
+        "results": results,
+    });
+    let runs: Vec<Value> = [own].into_iter().chain(second_run(skills)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "artel",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": used.values().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
-            }},
-            "invocations": [{ "executionSuccessful": is_complete, "toolExecutionNotifications": notices }],
-            "results": results,
+        "runs": runs,
+    })
+}
+
+/// Returns what another scanner said, as a run of its own; nothing when none was asked.
+fn second_run(skills: &[ScannedSkill<'_>]) -> Option<Value> {
+    let said: Vec<(&Utf8Path, &VerdictRecord)> =
+        skills.iter().filter_map(|skill| Some((skill.folder, skill.second?))).collect();
+    let (_, first) = said.first()?;
+    let results = said.iter().flat_map(|(folder, verdict)| {
+        verdict.findings.iter().map(|finding| second_result(folder, finding)).collect::<Vec<Value>>()
+    });
+    let notices = said.iter().flat_map(|(folder, verdict)| {
+        let gap = |reason: &String| notice(folder, &Gap { path: None, reason: reason.clone() });
+        verdict.gaps.iter().map(gap).collect::<Vec<Value>>()
+    });
+    Some(json!({
+        "tool": { "driver": {
+            "name": first.engine,
+            "version": first.engine_version,
+            "fullDescription": { "text": ATTRIBUTION },
+        }},
+        "invocations": [{
+            "executionSuccessful": said.iter().all(|(_, verdict)| verdict.is_complete),
+            "toolExecutionNotifications": notices.collect::<Vec<Value>>(),
         }],
+        "results": results.collect::<Vec<Value>>(),
+    }))
+}
+
+fn second_result(folder: &Utf8Path, finding: &FindingRecord) -> Value {
+    let path = finding.path.as_ref().map_or_else(|| folder.to_owned(), |path| folder.join(path));
+    let mut place = json!({ "artifactLocation": { "uri": uri(&path) } });
+    if let Some(line) = finding.line {
+        place["region"] = json!({ "startLine": line.max(1) });
+    }
+    json!({
+        "ruleId": finding.rule_id,
+        "level": level(finding.severity),
+        "message": { "text": finding.message },
+        "locations": [{ "physicalLocation": place }],
+        "properties": { "severity": finding.severity.as_str(), "security-severity": score(finding.severity) },
     })
 }
 

@@ -121,7 +121,11 @@ fn the_same_files_give_the_same_report() {
 #[test]
 fn sarif_names_rules_places_and_gaps() {
     let report = scan(&Example { path: "scripts/a b.sh", content: b"\nrm -rf ~/\n" });
-    let log = sarif(&[ScannedSkill { folder: camino::Utf8Path::new("skills/demo"), report: &report }]);
+    let log = sarif(&[ScannedSkill {
+        folder: camino::Utf8Path::new("skills/demo"),
+        report: &report,
+        second: None,
+    }]);
     assert_eq!(log["version"], "2.1.0");
     let result = &log["runs"][0]["results"][0];
     assert_eq!(result["ruleId"], "destroy-data");
@@ -132,7 +136,7 @@ fn sarif_names_rules_places_and_gaps() {
     assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][0]["id"], "destroy-data");
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
     let report = scan(&Example { path: "a.rar", content: b"Rar!\x1a\x07\x01\0" });
-    let log = sarif(&[ScannedSkill { folder: camino::Utf8Path::new("demo"), report: &report }]);
+    let log = sarif(&[ScannedSkill { folder: camino::Utf8Path::new("demo"), report: &report, second: None }]);
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
 }
 

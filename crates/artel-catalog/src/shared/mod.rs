@@ -30,6 +30,7 @@ pub use indexes::Indexes;
 pub use judge::{EngineState, Judge, ScanState};
 pub use list::{ListQuery, Listing, ListingItem, NO_MATCHES, Page, PageError, UnknownWho, Who};
 pub use sealed::{Sealed, seal, seal_all, seal_tree};
+pub(crate) use sealed::{manifest_file, manifest_hash};
 pub use snapshot::Snapshot;
 pub use source_state::{Freshness, SourceState};
 pub use view::{Seen, View};

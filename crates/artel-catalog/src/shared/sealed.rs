@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde_json::Value;
 
 use super::entry::EntryFile;
 use crate::load::Loaded;
-use crate::scan::{ScanOptions, ScanReport, scan_skill};
-use crate::source::{FileTree, MemoryTree, ReadError, file_hash, hash_files};
+use crate::scan::{Exhibit, ScanOptions, ScanReport, Scanned, scan_skill};
+use crate::source::{ContentHash, FileTree, MemoryTree, ReadError, content_hash, file_hash, hash_files};
 
 /// A usable skill and the hashes of its files.
 #[derive(Clone, Debug)]
@@ -38,13 +39,30 @@ impl Sealed {
         match self.loaded.location.tree() {
             Some(tree) => scan_skill(&*tree, options),
             None => {
-                let mut tree = MemoryTree::default();
-                let manifest = manifest(&self.loaded);
-                let content_hash = file_hash(&manifest);
-                tree.add("skill.json", manifest, false);
-                ScanReport { content_hash: Some(content_hash), ..scan_skill(&tree, options) }
+                let content_hash = file_hash(&manifest(&self.loaded));
+                ScanReport { content_hash: Some(content_hash), ..scan_skill(&self.told(), options) }
             }
         }
+    }
+
+    /// Returns exactly what defines the skill, for a scanner of somebody else.
+    pub fn exhibit(&self, about: Scanned) -> Exhibit {
+        match self.loaded.location.tree() {
+            Some(tree) => Exhibit::new(about, tree, self.content_hash.clone(), &self.loaded),
+            None => {
+                let tree = self.told();
+                // What is in memory can always be read.
+                let hash = content_hash(&tree, &tree.listing()).map(|hash| hash.to_string());
+                Exhibit::new(about, Box::new(tree), hash.unwrap_or_default(), &self.loaded)
+            }
+        }
+    }
+
+    /// Returns what a skill without files of its own says, as a file.
+    fn told(&self) -> MemoryTree {
+        let mut tree = MemoryTree::default();
+        tree.add("skill.json", manifest(&self.loaded), false);
+        tree
     }
 }
 
@@ -63,6 +81,22 @@ pub fn seal(loaded: Arc<Loaded>) -> Result<Sealed, ReadError> {
 fn manifest(loaded: &Loaded) -> Vec<u8> {
     let manifest = loaded.skill.as_ref().map(|skill| serde_json::to_vec(&skill.manifest()));
     manifest.and_then(Result::ok).unwrap_or_default()
+}
+
+/// Returns the hash that tells a skill without files of its own apart.
+pub(crate) fn manifest_hash(loaded: &Loaded) -> ContentHash {
+    file_hash(&manifest(loaded))
+}
+
+/// Returns what a skill says as a `skill.json` that can be read again: rules stand beside the other fields there.
+pub(crate) fn manifest_file(loaded: &Loaded) -> Vec<u8> {
+    let mut document = serde_json::from_slice(&manifest(loaded)).unwrap_or(Value::Null);
+    if let Some(fields) = document.as_object_mut()
+        && let Some(Value::Object(rules)) = fields.remove("rules")
+    {
+        fields.extend(rules);
+    }
+    document.to_string().into_bytes()
 }
 
 /// Reads the files of a skill that was loaded from `tree`.

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::token::HubToken;
 use crate::error_text::error_text;
 use crate::process::SpawnError;
+use crate::program::TooMuch;
 
 /// Why a hub was not fetched: at most 500 characters, without secrets.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
@@ -87,6 +88,18 @@ pub(super) enum HubError {
     Folder { path: Utf8PathBuf, source: io::Error },
     #[error("the machine cannot fetch: {0}")]
     Machine(String),
+}
+
+impl From<SpawnError> for HubError {
+    fn from(error: SpawnError) -> Self {
+        Self::GitStart(Box::new(error))
+    }
+}
+
+impl From<TooMuch> for HubError {
+    fn from(TooMuch { bytes_max }: TooMuch) -> Self {
+        Self::TooLarge { bytes_max }
+    }
 }
 
 impl HubError {

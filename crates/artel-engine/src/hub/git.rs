@@ -11,9 +11,9 @@ use super::error::HubError;
 use super::fetcher::{Content, Fetch, HubFetcher};
 use super::git_output::{RemoteReference, candidates, find_reference, object_size, tree_line};
 use super::git_program::{GitCall, GitProgram};
-use super::program::{Ended, read_capped, run};
 use super::progress::HubProgress;
 use crate::process::{ExitStatus, Limit};
+use crate::program::{Ended, read_capped, run};
 use crate::quote::quote;
 
 /// Bytes of git's short answers.
@@ -150,7 +150,7 @@ impl Git<'_> {
 
     async fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, HubError> {
         let request = self.program.request(arguments);
-        let hear = |stdout| read_capped(stdout, ANSWER_BYTES_MAX);
+        let hear = |stdout| read_capped::<HubError>(stdout, ANSWER_BYTES_MAX);
         let (output, ended) = run(&self.fetcher.launcher, request, Vec::new(), hear).await?;
         self.check(&ended)?;
         Ok(output)

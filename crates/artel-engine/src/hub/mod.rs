@@ -11,7 +11,6 @@ mod git_output;
 mod git_program;
 mod github;
 mod guard;
-mod program;
 mod progress;
 mod request;
 mod token;

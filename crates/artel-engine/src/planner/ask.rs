@@ -8,7 +8,7 @@ use artel_model::id::PlanId;
 use artel_model::name::SkillName;
 use artel_model::plan::{PlanDocument, PlanMetadata, PlanProblem, SkillLookup, resolve};
 use async_trait::async_trait;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::error::PlanningError;
@@ -68,7 +68,7 @@ pub struct Planned {
 }
 
 /// The kinds of planners.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedBy {
     /// Words and schemas, without any network.

@@ -103,6 +103,7 @@ impl Workplace {
             agent: None,
             policy: None,
             viewer: None,
+            trace_parent: None,
         }
     }
 

@@ -3,12 +3,12 @@
 use artel_model::id::{PlanId, StepId};
 use artel_model::name::SkillName;
 use artel_model::plan::FailureReason;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::planner::ask::PlannedBy;
 
 /// One attempt to answer a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptSummary {
     /// Which one, from 1.
@@ -16,10 +16,10 @@ pub struct AttemptSummary {
     /// The plan; the one that was asked for when there is none.
     pub plan_id: PlanId,
     /// The plan that failed before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<PlanId>,
     /// Who made the plan; nobody when there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planner: Option<PlannedBy>,
     /// The skills that it uses, by name.
     pub skills: Vec<SkillName>,
@@ -34,7 +34,7 @@ pub struct AttemptSummary {
 }
 
 /// What came of an attempt.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "reason")]
 pub enum AttemptOutcome {
     /// Everything that is required completed.

@@ -3,8 +3,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 
-use super::error::HubError;
-use crate::process::{ChildProcess, Exit, Launcher, SpawnRequest};
+use crate::process::{ChildProcess, Exit, Launcher, SpawnError, SpawnRequest};
 
 /// Bytes of stderr that are kept; the last ones.
 const STDERR_BYTES_MAX: usize = 4 * 1024;
@@ -13,20 +12,26 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// How a program ended, and what it said about itself.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) exit: Exit,
-    pub(super) stderr: String,
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    pub(crate) stderr: String,
+}
+
+/// A program said more than is heard.
+#[derive(Debug)]
+pub(crate) struct TooMuch {
+    pub(crate) bytes_max: u64,
 }
 
 /// Runs a program: gives it `input`, and what it writes to `hear`. When that fails, or when the future is dropped, the
 /// program and all that it started are killed.
-pub(super) async fn run<T, F: Future<Output = Result<T, HubError>>>(
+pub(crate) async fn run<T, E: From<SpawnError>, F: Future<Output = Result<T, E>>>(
     launcher: &Launcher,
     request: SpawnRequest,
     input: Vec<u8>,
     hear: impl FnOnce(pipe::Receiver) -> F,
-) -> Result<(T, Ended), HubError> {
-    let child = launcher.spawn(request).await.map_err(|error| HubError::GitStart(Box::new(error)))?;
+) -> Result<(T, Ended), E> {
+    let child = launcher.spawn(request).await?;
     let ChildProcess { stdin, stdout, stderr, mut group, .. } = child;
     let (heard, said, ()) =
         tokio::try_join!(hear(stdout), async { Ok(read_tail(stderr).await) }, tell(stdin, input))?;
@@ -36,21 +41,24 @@ pub(super) async fn run<T, F: Future<Output = Result<T, HubError>>>(
 }
 
 /// Hears everything, up to a limit.
-pub(super) async fn read_capped(mut stdout: pipe::Receiver, bytes_max: usize) -> Result<Vec<u8>, HubError> {
+pub(crate) async fn read_capped<E: From<TooMuch>>(
+    mut stdout: pipe::Receiver,
+    bytes_max: usize,
+) -> Result<Vec<u8>, E> {
     let mut bytes = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     // An error means that nothing more can be read, as the end does.
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
         bytes.extend_from_slice(&buffer[..count]);
         if bytes.len() > bytes_max {
-            return Err(HubError::TooLarge { bytes_max: bytes_max as u64 });
+            return Err(TooMuch { bytes_max: bytes_max as u64 }.into());
         }
     }
     Ok(bytes)
 }
 
 /// A program may end without reading what it is told.
-async fn tell(mut stdin: pipe::Sender, input: Vec<u8>) -> Result<(), HubError> {
+async fn tell<E>(mut stdin: pipe::Sender, input: Vec<u8>) -> Result<(), E> {
     let _ = stdin.write_all(&input).await;
     Ok(())
 }

@@ -1,85 +1,45 @@
-//! How long the search index takes to build and to answer, on a corpus that this program makes up the same
-//! every time.
-//!
-//! 100,000 documents by default (an argument that is a number is another count): a name, a description of
-//! about 20 words and a body of about 300, from a vocabulary of 20,000 words in a Zipf distribution. It
-//! prints numbers and judges nothing.
-#![expect(clippy::print_stdout, reason = "a benchmark prints its numbers")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+//! The made-up documents and queries of the search benchmark, the same every time. Knows no index: the program that
+//! measures another search engine includes this file.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
-
-use artel_catalog::search::{DocumentSet, Query, SearchDocument, SearchIndex, Window};
-
-const DOCUMENTS: usize = 100_000;
+/// Documents there are.
+pub(crate) const DOCUMENTS: usize = 100_000;
+/// Hits that are asked for.
+pub(crate) const HITS: usize = 20;
 const VOCABULARY: usize = 20_000;
 const QUERIES: usize = 2_000;
-const HITS: usize = 20;
+/// What all random numbers follow from.
+const START: u64 = 0x5eed;
 
-fn main() {
-    let documents = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(DOCUMENTS);
-    let mut random = Random(0x5eed);
-    let language = Language::new(&mut random);
-    let corpus: Vec<Text> = (0..documents).map(|_| Text::new(&language, &mut random)).collect();
-    let bytes: usize =
-        corpus.iter().map(|text| text.name.len() + text.description.len() + text.body.len()).sum();
-    println!("corpus: {documents} documents, {} MB of text, {} MB resident", megabytes(bytes), resident());
+/// Kinds of queries, in the order in which they are measured.
+pub(crate) const KINDS: [Kind; 6] =
+    [Kind::Exact, Kind::Common, Kind::Prefix, Kind::FirstLetter, Kind::Typo, Kind::Mixed];
 
-    let started = Instant::now();
-    let index = SearchIndex::build(corpus.iter().map(Text::document));
-    let took = started.elapsed();
-    println!(
-        "build: {:.2} s, {:.0} MB/s, {} terms, index {} MB, {} MB resident",
-        took.as_secs_f64(),
-        megabytes(bytes) / took.as_secs_f64(),
-        index.terms(),
-        megabytes(index.heap_bytes()),
-        resident()
-    );
+/// Everything that is made up.
+pub(crate) struct Corpus {
+    pub(crate) language: Language,
+    pub(crate) texts: Vec<Text>,
+    /// What follows from here on.
+    pub(crate) random: Random,
+}
 
-    println!(
-        "{:<36} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "queries", "p50 us", "p95 us", "p99 us", "max us", "mean hits"
-    );
-    let half: DocumentSet = (0..documents as u32).filter(|document| document % 2 == 0).collect();
-    for words in 1..=4 {
-        for kind in [Kind::Exact, Kind::Common, Kind::Prefix, Kind::FirstLetter, Kind::Typo, Kind::Mixed] {
-            let queries = queries(&language, &mut random, kind, words);
-            report(&format!("{words} words, {kind:?}"), &queries, |query| index.search(query, HITS).total);
-        }
+impl Corpus {
+    /// Makes up that many documents.
+    pub(crate) fn new(documents: usize) -> Self {
+        let mut random = Random(START);
+        let language = Language::new(&mut random);
+        let texts = (0..documents).map(|_| Text::new(&language, &mut random)).collect();
+        Self { language, texts, random }
     }
-    let mixed: Vec<Query> =
-        (1..=4).flat_map(|words| queries(&language, &mut random, Kind::Mixed, words)).collect();
-    report("1-4 words, Mixed", &mixed, |query| index.search(query, HITS).total);
-    report("1-4 words, Mixed, 200 hits", &mixed, |query| index.search(query, 200).total);
-    let window = Window { offset: 0, limit: HITS };
-    report("1-4 words, Mixed, half the view", &mixed, |query| {
-        index.search_within(query, &half, window).total
-    });
-    let longest = queries(&language, &mut random, Kind::Common, 60);
-    report("60 words, of which 16 count, Common", &longest, |query| index.search(query, HITS).total);
-    println!("{} MB resident at the end", resident());
+
+    /// Makes up queries of one to four words of any kind.
+    pub(crate) fn mixed(&mut self) -> Vec<String> {
+        (1..=4).flat_map(|words| queries(&self.language, &mut self.random, Kind::Mixed, words)).collect()
+    }
 }
 
-fn report(title: &str, queries: &[Query], search: impl Fn(&Query) -> usize) {
-    let mut found = 0;
-    let mut times: Vec<Duration> = queries
-        .iter()
-        .map(|query| {
-            let started = Instant::now();
-            found += black_box(search(black_box(query)));
-            started.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_micros();
-    let mean = found / queries.len();
-    println!("{title:<36} {:>9} {:>9} {:>9} {:>9} {mean:>9}", at(0.5), at(0.95), at(0.99), at(1.0));
-}
-
+/// What the words of a query are like.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     /// Words of any frequency, each as likely as the other.
     Exact,
     /// Words as they are used, so mostly frequent ones.
@@ -94,11 +54,12 @@ enum Kind {
     Mixed,
 }
 
-fn queries(language: &Language, random: &mut Random, kind: Kind, words: usize) -> Vec<Query> {
+/// Makes up queries of that many words.
+pub(crate) fn queries(language: &Language, random: &mut Random, kind: Kind, words: usize) -> Vec<String> {
     let query = |random: &mut Random| {
         let typed: Vec<String> =
             (1..=words).map(|position| typed(language, random, kind, position == words)).collect();
-        Query::new(&typed.join(" "))
+        typed.join(" ")
     };
     (0..QUERIES / 4).map(|_| query(random)).collect()
 }
@@ -139,15 +100,17 @@ fn misspelt(word: &str, random: &mut Random) -> String {
     letters.into_iter().collect()
 }
 
-struct Text {
-    name: String,
-    description: String,
-    tags: Vec<String>,
-    body: String,
+/// A document.
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) body: String,
 }
 
 impl Text {
-    fn new(language: &Language, random: &mut Random) -> Self {
+    /// Makes one up.
+    pub(crate) fn new(language: &Language, random: &mut Random) -> Self {
         let name_words = 2 + random.below(2);
         let name: Vec<&str> =
             (0..name_words).map(|_| language.words[random.below(VOCABULARY)].as_str()).collect();
@@ -158,22 +121,18 @@ impl Text {
             body: language.text(random, 300),
         }
     }
-
-    fn document(&self) -> SearchDocument<'_> {
-        let Self { name, description, tags, body } = self;
-        SearchDocument { name, title: "", description, tags, body }
-    }
 }
 
 /// Made-up words, the most frequent first.
-struct Language {
+pub(crate) struct Language {
     words: Vec<String>,
     /// The share of a text that the words up to each position make up.
     shares: Vec<f64>,
 }
 
 impl Language {
-    fn new(random: &mut Random) -> Self {
+    /// Makes one up.
+    pub(crate) fn new(random: &mut Random) -> Self {
         let mut known = std::collections::BTreeSet::new();
         let mut words = Vec::new();
         while words.len() < VOCABULARY {
@@ -219,7 +178,7 @@ fn syllable(random: &mut Random) -> String {
 }
 
 /// SplitMix64.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -240,15 +199,4 @@ impl Random {
     fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.below(choices.len())]
     }
-}
-
-fn megabytes(bytes: usize) -> f64 {
-    (bytes as f64 / 1e5).round() / 10.0
-}
-
-/// Memory of this process in MB, or 0 where `/proc` does not say.
-fn resident() -> f64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let resident = pages.and_then(|pages| pages.split(' ').nth(1)?.parse::<usize>().ok());
-    megabytes(resident.unwrap_or(0) * 4096)
 }
