@@ -72,7 +72,7 @@ pub struct AgentWish {
 }
 
 /// An agent that was spawned.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct SpawnedAgent {
     /// The agent.
     pub agent: AgentDocument,
@@ -189,10 +189,26 @@ pub struct Decision {
 }
 
 /// What an agent may call: its policy, and what that says about tools that were asked for.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct PolicyAnswer {
     /// The policy, with who brought each rule in.
     pub policy: PolicyDocument,
     /// What it says, in the order in which the tools were named.
     pub decisions: Vec<Decision>,
+}
+
+/// Agents that are at work and to whom nobody alive sees.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct LeftOver {
+    /// Their ids, the latest first.
+    pub agent_ids: Vec<Uuid>,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct PrunedAgents {
+    /// How many agents.
+    pub removed: u64,
+    /// How many folders that agents which are gone worked in.
+    pub folders: usize,
 }

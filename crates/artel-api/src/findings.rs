@@ -20,8 +20,8 @@ pub struct FindingQuery {
     pub severity: Option<String>,
     /// About exactly these files.
     pub content_revision: Option<String>,
-    /// Where the page begins; nothing for the first.
-    pub cursor: Option<String>,
+    /// Where the page begins: the `next` of the page before; nothing for the first.
+    pub after: Option<String>,
     /// Findings on a page.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
@@ -32,9 +32,8 @@ pub struct FindingQuery {
 pub struct FindingList {
     /// The findings.
     pub items: Vec<FindingRecord>,
-    /// Where the next page begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
+    /// Where the next page begins: the `after` of the next request; nothing at the end.
+    pub next: Option<String>,
     /// Whose work some findings are, and what they are worth.
     pub attribution: String,
 }
@@ -53,4 +52,19 @@ pub struct OverrideDraft {
 pub struct OverrideList {
     /// The overrides.
     pub items: Vec<Override>,
+}
+
+/// How the skills of a hub stand after they were scanned again.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct RescannedHub {
+    /// Skills that passed.
+    pub passed: usize,
+    /// Skills with findings that count.
+    pub flagged: usize,
+    /// Skills that were not scanned in full.
+    pub unscanned: usize,
+    /// Skills of the catalog that still wait for the second scanner, which goes on by itself.
+    pub waiting: usize,
+    /// The number of the catalog.
+    pub generation: u64,
 }

@@ -139,10 +139,37 @@ pub enum CrawlEvent {
     Progress {
         /// What is being done.
         message: String,
+        /// How far it has come.
+        step: CrawlStep,
     },
     /// It is over.
     Done {
         /// What the hub would give.
         result: CrawlAnswer,
+    },
+}
+
+/// How far a crawl has come.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(tag = "stage", rename_all = "snake_case")]
+pub enum CrawlStep {
+    /// The hub is asked what it has.
+    Resolving,
+    /// Its content arrives.
+    Fetching {
+        /// How much has arrived.
+        bytes: u64,
+    },
+    /// Its content is read.
+    Reading {
+        /// Files that were read.
+        done: usize,
+        /// Files there are.
+        total: usize,
+    },
+    /// Everything was read.
+    Done {
+        /// Skills that were found.
+        skills: usize,
     },
 }

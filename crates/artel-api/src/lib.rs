@@ -1,11 +1,12 @@
-//! What travels between artel's server and its clients: wire types, the error envelope, and the description of every
-//! endpoint, from which the OpenAPI document is made.
+//! What travels between artel's server and its clients: wire types, the error envelope, the description of every endpoint,
+//! from which the OpenAPI document is made, and a client.
 //!
-//! Knows nothing of sockets, stores or the engine.
+//! Knows nothing of stores, the engine, or how requests are answered.
 
 pub mod agents;
 pub mod audit;
 pub mod chat;
+pub mod client;
 mod endpoint;
 mod error;
 pub mod events;
@@ -14,10 +15,12 @@ pub mod hubs;
 pub mod keys;
 pub mod messages;
 mod openapi;
+pub mod operator;
 mod page;
 pub mod plans;
 pub mod runs;
 pub mod skills;
+pub mod trail;
 
 pub use endpoint::{Answer, Body, Endpoint, Method, Needs, Payload, Shape, shape};
 pub use error::ErrorBody;

@@ -55,10 +55,13 @@ pub struct MessageWish {
     /// Which request it is, or answers.
     #[serde(default)]
     pub correlation_id: Option<Uuid>,
+    /// The place in a trace that it is sent at, as W3C writes it; that of the request when absent.
+    #[serde(default)]
+    pub traceparent: Option<String>,
 }
 
 /// A message that was sent.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct SentMessage {
     /// The message.
     pub message: MessageDocument,
@@ -74,7 +77,7 @@ pub struct SentMessage {
 pub struct WaitQuery {
     /// Milliseconds to wait.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 60_000))]
+    #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
 }
 
@@ -93,11 +96,11 @@ pub struct MailWish {
     pub with_read: bool,
     /// How many at most.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<u32>,
     /// Milliseconds to wait while there is no unread mail.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 60_000))]
+    #[schemars(range(min = 0, max = 600_000))]
     pub wait_ms: Option<u64>,
 }
 
@@ -115,7 +118,7 @@ pub struct MailboxQuery {
 }
 
 /// Messages of a mailbox: the most urgent first, of those the earliest.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Mailbox {
     /// The messages.
     pub items: Vec<MessageDocument>,
@@ -156,7 +159,7 @@ pub struct DeadQuery {
 }
 
 /// A message that somebody did not get.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct DeadMessage {
     /// The message.
     pub message: MessageDocument,

@@ -12,6 +12,9 @@ use uuid::Uuid;
 pub struct PlanCheck {
     /// Whether nothing is wrong with it.
     pub valid: bool,
+    /// How many tools it has; nothing when something is wrong with it.
+    #[serde(default)]
+    pub tools: Option<usize>,
     /// Everything that is wrong with it.
     pub problems: Vec<PlanProblem>,
 }
@@ -24,6 +27,10 @@ pub struct RunQuery {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
+    /// Tools that may run at once; what is configured when absent.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub slots: Option<usize>,
 }
 
 /// Something that is wanted, in words.
@@ -38,10 +45,25 @@ pub struct Wish {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
+    /// Who makes the plan; who is configured when absent.
+    #[serde(default)]
+    pub planner: Option<PlannerWord>,
+}
+
+/// Who makes plans.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlannerWord {
+    /// Rules, without any network.
+    Pattern,
+    /// A model.
+    Llm,
+    /// A program.
+    Command,
 }
 
 /// A plan that was made of words, and how it came to be.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct GeneratedPlan {
     /// The plan, ready to be run.
     pub plan: PlanDocument,
@@ -62,7 +84,7 @@ pub enum AskState {
 }
 
 /// Something that was asked in words: the plans that are made of it are run until one succeeds.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct AskStatus {
     /// Its id.
     pub ask_id: Uuid,
@@ -76,4 +98,17 @@ pub struct AskStatus {
     pub result: Option<ResultDocument>,
     /// How it came to the answer: every plan that was tried.
     pub attempts: Vec<serde_json::Value>,
+}
+
+/// How long to wait for something to become known about a request in words.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskQuery {
+    /// Milliseconds to wait until there is an answer, or another run; not at all when absent.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 600_000))]
+    pub wait_ms: Option<u64>,
+    /// How many of its runs are known already.
+    #[serde(default)]
+    pub known_runs: usize,
 }

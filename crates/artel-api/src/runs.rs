@@ -1,6 +1,9 @@
 //! Runs and executions: what is asked for, and what lists hold.
 
+use artel_model::access::UserId;
+use artel_model::id::{AgentId, PlanId, RunId};
 use artel_model::name::{LocalName, SkillName};
+use artel_model::run::{RunState, RunSummary, SubmissionKind};
 use artel_model::time::Timestamp;
 use artel_model::version::Version;
 use schemars::JsonSchema;
@@ -40,6 +43,103 @@ pub struct RunRequest {
     pub timeout_ms: Option<u64>,
 }
 
+/// A run: what lists show about it, and whether somebody sees to it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RunStatus {
+    /// The run.
+    #[schemars(with = "Uuid")]
+    pub run_id: RunId,
+    /// What kind of thing is run.
+    pub kind: SubmissionKind,
+    /// Its plan.
+    #[schemars(with = "Uuid")]
+    pub plan_id: PlanId,
+    /// The agent it is run for.
+    #[schemars(with = "Option<Uuid>")]
+    pub agent_id: Option<AgentId>,
+    /// Whose it is; nothing for somebody who has the data folder in hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
+    /// Where it stands.
+    pub state: RunState,
+    /// How many steps it has.
+    pub steps: usize,
+    /// When it was asked for.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub completed_at: Option<Timestamp>,
+    /// Whether somebody alive drives it; nobody drives a run that is over.
+    pub driven: bool,
+}
+
+impl RunStatus {
+    /// Shows a run.
+    pub fn of(summary: RunSummary, driven: bool) -> Self {
+        let RunSummary { run_id, kind, plan_id, agent_id, owner, state, steps, created_at, completed_at } =
+            summary;
+        Self { run_id, kind, plan_id, agent_id, owner, state, steps, created_at, completed_at, driven }
+    }
+
+    /// Returns what lists show about it.
+    pub fn summary(self) -> RunSummary {
+        let Self {
+            run_id,
+            kind,
+            plan_id,
+            agent_id,
+            owner,
+            state,
+            steps,
+            created_at,
+            completed_at,
+            driven: _,
+        } = self;
+        RunSummary { run_id, kind, plan_id, agent_id, owner, state, steps, created_at, completed_at }
+    }
+}
+
+/// A run that was asked for.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StartedRun {
+    /// The run.
+    #[schemars(with = "Uuid")]
+    pub run_id: RunId,
+    /// What kind of thing is run.
+    pub kind: SubmissionKind,
+    /// Its plan.
+    #[schemars(with = "Uuid")]
+    pub plan_id: PlanId,
+    /// The agent it is run for.
+    #[schemars(with = "Option<Uuid>")]
+    pub agent_id: Option<AgentId>,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
+    /// Where it stands.
+    pub state: RunState,
+    /// How many steps it has.
+    pub steps: usize,
+    /// When it was asked for.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub completed_at: Option<Timestamp>,
+    /// Whether an earlier request with the same Idempotency-Key began it.
+    pub repeated: bool,
+}
+
+impl StartedRun {
+    /// Shows a run that was asked for.
+    pub fn of(summary: RunSummary, repeated: bool) -> Self {
+        let RunSummary { run_id, kind, plan_id, agent_id, owner, state, steps, created_at, completed_at } =
+            summary;
+        Self { run_id, kind, plan_id, agent_id, owner, state, steps, created_at, completed_at, repeated }
+    }
+}
+
 /// Which runs a list holds; everything that is not said fits.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +177,45 @@ pub struct LogLine {
     pub at: Timestamp,
     /// What happened; its `type` says what else there is.
     pub event: Map<String, Value>,
+}
+
+/// Which part of a log is read.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogQuery {
+    /// The revision after which it begins; the beginning of the log when absent.
+    #[serde(default)]
+    pub after: Option<u64>,
+    /// Items on one page.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+}
+
+/// A part of a log, as far as it is written.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct LogPage {
+    /// The events, in order; nothing at the end.
+    pub items: Vec<LogLine>,
+}
+
+/// What ended long ago and may be removed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({"before": "2026-01-31T12:00:00Z"}))]
+pub struct PruneWish {
+    /// What ended before this time.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub before: Timestamp,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct PrunedRuns {
+    /// How many runs.
+    pub removed: u64,
+    /// How many files that only they had made.
+    pub assets: u64,
 }
 
 /// What somebody says about a step that waits for approval.

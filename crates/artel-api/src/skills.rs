@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What to list.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SkillQuery {
     /// Words to search for.
@@ -189,7 +189,7 @@ pub struct SkillScanEngine {
 }
 
 /// What to do before answering.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefreshQuery {
     /// Whether hubs are fetched as well.
@@ -281,23 +281,51 @@ pub struct SkillHistoryEntry {
     pub content_hash: Option<String>,
 }
 
-/// A page of changes, the last first.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-pub struct SkillHistory {
-    /// The changes.
-    pub items: Vec<SkillHistoryEntry>,
-    /// Where the next page begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
-}
-
 /// Which page of a long list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CursorQuery {
-    /// Where the page begins; nothing for the first.
-    pub cursor: Option<String>,
-    /// Items on a page.
+pub struct HistoryQuery {
+    /// Where the page begins: the `next` of the page before; nothing for the first.
+    pub after: Option<String>,
+    /// Changes on a page.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
+}
+
+/// How a file of a saved skill is put there.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FilePutQuery {
+    /// Whether the file may be executed; a file that is replaced stays what it was when nothing is said.
+    pub executable: Option<bool>,
+}
+
+/// A skill to be taken over from a repository: a copy of what is there at this moment.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkillImport {
+    /// What kind of place it is: `github`, `git` or `well-known`.
+    #[serde(rename = "type", default = "github")]
+    pub kind: String,
+    /// Where it is: `owner/repository` at GitHub, or a URL.
+    pub location: String,
+    /// A branch, a tag or a commit; nothing for the usual branch.
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The skill's folder in the repository; needed when there are several skills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The name of the environment variable with the token; administrators only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<String>,
+    /// Who sees it: `global`, `team` or `personal`.
+    #[serde(default = "personal")]
+    pub visibility: String,
+    /// The teams that see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+}
+
+fn github() -> String {
+    "github".to_owned()
 }

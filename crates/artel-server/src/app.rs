@@ -1,16 +1,20 @@
 //! Everything that handlers use, shared by all of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artel_agents::{Agents, Office};
+use artel_api::plans::PlannerWord;
 use artel_engine::planner::Planner;
-use artel_engine::{Clock, Engine, Shelves};
+use artel_engine::{AssetStore, Clock, Engine, Shelves};
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
-    KeyStore, MailStore, RunStore, ScanStore,
+    KeyStore, MailStore, RunStore, ScanStore, TrailStore,
 };
-use tokio::sync::{Semaphore, watch};
+use camino::Utf8PathBuf;
+use tokio::sync::{Mutex, Semaphore, watch};
 
+use crate::assistant::{Assistant, Conversations};
 use crate::auth::Authenticator;
 use crate::catalog::{Catalogs, Hubs};
 use crate::config::ServerConfig;
@@ -18,9 +22,11 @@ use crate::idempotency::Remembered;
 use crate::limit::Limits;
 use crate::mcp::McpSessions;
 use crate::metrics::HttpMeters;
-use crate::operations::{Asks, Publishing};
+use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
 use crate::probe::Probe;
 use crate::pulse::Pulse;
+use crate::request_id::RequestIds;
+use crate::trail::Trail;
 
 /// What is kept, by noun.
 #[derive(Clone)]
@@ -45,6 +51,8 @@ pub struct Stores {
     pub scans: Arc<dyn ScanStore>,
     /// The audit log.
     pub audit: Arc<dyn AuditStore>,
+    /// The trails of skills.
+    pub trail: Arc<dyn TrailStore>,
     /// The number of the catalog.
     pub generation: Arc<dyn GenerationStore>,
 }
@@ -59,6 +67,18 @@ pub struct RunSettings {
     /// Steps of one run that may run at once.
     pub slots: usize,
 }
+
+/// Where files lie that runs and agents made, to be removed with them.
+#[derive(Clone)]
+pub struct Storeroom {
+    /// What scripts made.
+    pub assets: AssetStore,
+    /// The folders that programs of agents work in.
+    pub work: Utf8PathBuf,
+}
+
+/// Who makes plans when somebody is asked for by name; of those who cannot, why.
+pub type NamedPlanners = BTreeMap<PlannerWord, Result<Arc<dyn Planner>, String>>;
 
 /// What a server is made of.
 pub struct AppParts {
@@ -82,8 +102,16 @@ pub struct AppParts {
     pub hubs: Hubs,
     /// Makes plans of words.
     pub planner: Arc<dyn Planner>,
+    /// Those that may be asked for by name.
+    pub named_planners: NamedPlanners,
+    /// What can be removed with runs and agents.
+    pub storeroom: Storeroom,
+    /// Answers in the chat; plans are made and run for what is said when there is none.
+    pub assistant: Option<Assistant>,
     /// How runs go on.
     pub runs: RunSettings,
+    /// Which variables the settings of skills may name.
+    pub settings: SettingsRules,
     /// Knows who is calling.
     pub authenticator: Authenticator,
     /// Writes all numbers about this process as Prometheus reads them.
@@ -109,9 +137,15 @@ struct Shared {
     /// Says when something was written.
     pulse: Pulse,
     asks: Asks,
+    conversations: Conversations,
     publishing: Publishing,
     remembered: Remembered,
     mcp_sessions: McpSessions,
+    rendered: Rendered,
+    trail: Trail,
+    request_ids: RequestIds,
+    /// Held by whoever changes settings or switches: they are files, read and written as a whole.
+    operating: Mutex<()>,
 }
 
 impl App {
@@ -124,9 +158,14 @@ impl App {
             streams: Arc::new(Semaphore::new(parts.config.streams_max)),
             pulse: Pulse::new(parts.stores.runs.clone()),
             asks: Asks::default(),
+            conversations: Conversations::default(),
             publishing: Publishing::default(),
             remembered: Remembered::default(),
             mcp_sessions: McpSessions::default(),
+            operating: Mutex::default(),
+            rendered: Rendered::default(),
+            trail: Trail::begin(&parts.stores.trail, &parts.catalogs, parts.clock),
+            request_ids: RequestIds::new(),
             parts,
         };
         Self { shared: Arc::new(shared) }
@@ -172,8 +211,41 @@ impl App {
         &self.shared.parts.planner
     }
 
+    /// Returns where it is noted what happens to skills.
+    pub(crate) fn trail(&self) -> &Trail {
+        &self.shared.trail
+    }
+
+    /// Returns those who may be asked for plans by name.
+    pub(crate) fn named_planners(&self) -> &NamedPlanners {
+        &self.shared.parts.named_planners
+    }
+
+    pub(crate) fn storeroom(&self) -> &Storeroom {
+        &self.shared.parts.storeroom
+    }
+
+    /// Returns the model that answers in the chat.
+    pub(crate) fn assistant(&self) -> Option<&Assistant> {
+        self.shared.parts.assistant.as_ref()
+    }
+
+    /// Returns what it remembers.
+    pub(crate) fn conversations(&self) -> &Conversations {
+        &self.shared.conversations
+    }
+
     pub(crate) fn run_settings(&self) -> RunSettings {
         self.shared.parts.runs
+    }
+
+    pub(crate) fn settings_rules(&self) -> &SettingsRules {
+        &self.shared.parts.settings
+    }
+
+    /// Returns what is held while settings or switches are changed.
+    pub(crate) fn operating(&self) -> &Mutex<()> {
+        &self.shared.operating
     }
 
     /// Returns the room for live streams.
@@ -202,6 +274,15 @@ impl App {
 
     pub(crate) fn mcp_sessions(&self) -> &McpSessions {
         &self.shared.mcp_sessions
+    }
+
+    /// Returns the pages of the catalog that were answered before.
+    pub(crate) fn rendered(&self) -> &Rendered {
+        &self.shared.rendered
+    }
+
+    pub(crate) fn request_ids(&self) -> &RequestIds {
+        &self.shared.request_ids
     }
 
     pub(crate) fn authenticator(&self) -> &Authenticator {

@@ -43,7 +43,8 @@ pub(crate) fn skill_entry(entry: &Entry, with_content: bool) -> SkillEntry {
     }
 }
 
-fn skill_file(file: &artel_catalog::shared::EntryFile) -> SkillFile {
+/// Returns a file of a skill as it travels.
+pub(crate) fn skill_file(file: &artel_catalog::shared::EntryFile) -> SkillFile {
     SkillFile {
         path: file.path.to_string(),
         size: file.size,

@@ -1,41 +1,41 @@
 //! What every answer has: the id of its request, headers that keep browsers from mischief, and for errors the envelope.
 
 use artel_api::ErrorBody;
-use axum::Json;
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use uuid::Uuid;
+use axum::{Json, Router};
+use tower::ServiceExt;
 
 use crate::app::App;
 use crate::clock::moment;
 use crate::error::ApiError;
 use crate::panic::{Panicked, surviving};
 use crate::patience::Tardy;
+use crate::request_id::RequestId;
 
 /// The header that names a request, in answers and, from a proxy that is trusted to be ours, in requests.
-const REQUEST_ID: &str = "x-request-id";
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Headers that every answer gets here, and those that hyper adds.
+const HEADERS_ADDED: usize = 8;
 /// Nothing may be loaded from elsewhere, no page may frame ours, no script may be inlined.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Which request something belongs to.
-#[derive(Clone, Debug)]
-pub(crate) struct RequestId(pub(crate) String);
-
-/// Gives a request its id, and its answer what every answer has.
-pub(crate) async fn envelope(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Answers a request: gives it its id, and its answer what every answer has.
+pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -> Response {
     let began = moment();
-    let id = RequestId(Uuid::now_v7().to_string());
+    let id = app.request_ids().next(app.clock().now());
     request.extensions_mut().insert(id.clone());
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let tardy = request.extensions().get::<Tardy>().cloned().unwrap_or_default();
-    let mut response = surviving(next.run(request)).await.unwrap_or_else(|Panicked| {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let tardy = request.extensions().get::<Tardy>().cloned();
+    let answered = surviving(router.oneshot(request)).await;
+    let answered = answered.map(|answer| answer.unwrap_or_else(|never| match never {}));
+    let mut response = answered.unwrap_or_else(|Panicked| {
         app.meters().panics.increment(1);
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     });
-    if tardy.is_tardy() && response.status().is_client_error() {
+    if tardy.is_some_and(|tardy| tardy.is_tardy()) && response.status().is_client_error() {
         response = StatusCode::REQUEST_TIMEOUT.into_response();
     }
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
@@ -45,16 +45,18 @@ pub(crate) async fn envelope(State(app): State<App>, mut request: Request, next:
     }
     app.meters().answered(began, response.status());
     app.meters().streams(app.config().streams_max.saturating_sub(app.streams().available_permits()));
-    tracing::debug!(request = id.0, %method, path, status = response.status().as_u16(), "answered");
+    tracing::debug!(request = id.as_str(), %method, path = uri.path(), status = response.status().as_u16(), "answered");
     add_headers(&mut response, &id);
     response
 }
 
 /// An error that came from the router or a library, and has no envelope.
 fn is_bare_error(response: &Response) -> bool {
+    if !response.status().is_client_error() && !response.status().is_server_error() {
+        return false;
+    }
     let has_type = response.headers().get(header::CONTENT_TYPE);
-    let is_json = has_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    (response.status().is_client_error() || response.status().is_server_error()) && !is_json
+    !has_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
 }
 
 fn bare(status: StatusCode) -> ApiError {
@@ -79,7 +81,7 @@ fn sealed(error: ApiError, id: &RequestId) -> Response {
         error: error.code.to_owned(),
         message: error.message,
         details: error.details,
-        request_id: id.0.clone(),
+        request_id: id.as_str().to_owned(),
     };
     let mut response = (error.status, Json(body)).into_response();
     if let Some(seconds) = error.retry_after_seconds {
@@ -104,9 +106,9 @@ fn with_headers_of(before: &Response, mut after: Response) -> Response {
 
 fn add_headers(response: &mut Response, id: &RequestId) {
     let headers = response.headers_mut();
-    if let Ok(value) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, value);
-    }
+    // At once, instead of a few at a time.
+    headers.reserve(HEADERS_ADDED);
+    headers.insert(REQUEST_ID, id.to_header());
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -5,6 +5,7 @@
 //! Knows nothing of SQL and starts no processes.
 
 mod app;
+mod assistant;
 mod audit;
 mod auditor;
 mod auth;
@@ -25,27 +26,34 @@ mod panic;
 mod patience;
 mod probe;
 mod pulse;
+mod request_id;
 mod route;
 mod routes;
+mod standing;
 mod stream;
 mod tls;
+mod traced;
+mod trail;
 
-pub use app::{App, AppParts, RunSettings, Stores};
+pub use app::{App, AppParts, NamedPlanners, RunSettings, Storeroom, Stores};
+pub use assistant::Assistant;
 pub use audit::audit;
 pub use auth::{
     AuthRefused, Authenticator, Network, NetworkError, OidcConfig, OidcConfigError, fresh_admin_token,
 };
 pub use catalog::{
-    CatalogConfig, CatalogParts, CatalogShelves, Catalogs, HubError, HubWish, Hubs, LoadDefault,
-    RefreshFailed, Reread, SaveError, Saved, SupervisorStatus, SyncStatus,
+    CatalogConfig, CatalogParts, CatalogShelves, Catalogs, FileChange, FolderWatch, FolderWatching, HubError,
+    HubWish, Hubs, ImportFailed, ImportWish, LoadDefault, RefreshFailed, Reread, Rescanned, SaveError, Saved,
+    SupervisorStatus, SyncStatus,
 };
 pub use config::ServerConfig;
 pub use error::ApiError;
 pub use listen::{Entrance, ListenError, Server};
 pub use mcp::{StdioError, serve_stdio};
 pub use metrics::METRICS;
-pub use operations::KeyDesk;
+pub use operations::{KeyDesk, SettingsDesk, SettingsRefused, SettingsRules, all_problems};
 pub use probe::Probe;
 pub use route::{Route, endpoints};
-pub use routes::hub_view;
+pub use routes::{crawl_step, hub_view};
 pub use tls::{Certificate, TlsError};
+pub use trail::{TrailQuestion, read_trail};

@@ -10,22 +10,24 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::ConnectInfo;
+use axum::extract::{ConnectInfo, DefaultBodyLimit};
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tower::ServiceExt;
 
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::envelope::enveloped;
 use crate::patience::{ReadOrLose, Tardy, TimedBody};
 use crate::route::router;
 use crate::tls::{Encryption, TlsError};
 
+/// Connections that the system holds until they are accepted; whoever comes beyond them tries again a second later.
+const WAITING_MAX: u32 = 4096;
 /// How long to wait before accepting again when the machine has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -54,12 +56,18 @@ pub struct Entrance {
 
 impl Entrance {
     /// Begins to listen.
+    #[expect(clippy::unused_async, reason = "it needs the runtime of whoever waits for it")]
     pub async fn open(config: &ServerConfig) -> Result<Self, ListenError> {
         let address = config.listen;
         let encryption = config.certificate.as_ref().map(Encryption::new).transpose();
         let encryption = encryption.map_err(ListenError::Tls)?;
         let failed = |source| ListenError::Bind { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let socket = socket.map_err(failed)?;
+        // A server that was just stopped must not keep the next one out.
+        socket.set_reuseaddr(true).map_err(failed)?;
+        socket.bind(address).map_err(failed)?;
+        let listener = socket.listen(WAITING_MAX).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address, encryption })
     }
@@ -178,14 +186,10 @@ impl Door {
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let config = self.app.config();
-        let body_timeout = config.body_timeout;
-        let router = self.router.clone();
-        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let request = prepared(request, address, body_timeout);
-            let router = router.clone();
-            async move {
-                Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {}))
-            }
+        let service = hyper::service::service_fn(|request: Request<Incoming>| {
+            let request = prepared(request, address, config);
+            let router = self.router.clone();
+            async move { Ok::<_, Infallible>(enveloped(&self.app, router, request).await) }
         });
         let stream = TokioIo::new(ReadOrLose::new(stream, config.write_timeout));
         let connection = builder(config).serve_connection(stream, service);
@@ -205,10 +209,17 @@ fn builder(config: &ServerConfig) -> hyper::server::conn::http1::Builder {
     builder
 }
 
-fn prepared(request: Request<Incoming>, address: SocketAddr, body_timeout: Duration) -> Request<Body> {
-    let tardy = Tardy::default();
-    let mut request = request.map(|body| Body::new(TimedBody::new(body, body_timeout, tardy.clone())));
+fn prepared(request: Request<Incoming>, address: SocketAddr, config: &ServerConfig) -> Request<Body> {
+    let mut request = if request.body().is_end_stream() {
+        request.map(|_| Body::empty())
+    } else {
+        let tardy = Tardy::default();
+        let mut request =
+            request.map(|body| Body::new(TimedBody::new(body, config.body_timeout, tardy.clone())));
+        request.extensions_mut().insert(tardy);
+        request
+    };
+    DefaultBodyLimit::max(config.body_bytes_max).apply(&mut request);
     request.extensions_mut().insert(ConnectInfo(address));
-    request.extensions_mut().insert(tardy);
     request
 }

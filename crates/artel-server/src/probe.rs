@@ -1,4 +1,5 @@
-//! Whether what the server needs is there. The binary knows what there is beside the store, so it hands the probes in.
+//! Whether what the server needs is there. The binary knows what there is beside the store and the catalog, so it hands the
+//! probes in.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Looks whether something is there.
 #[async_trait]
 pub trait Probe: Send + Sync {
-    /// Returns what is looked for: `bus`, `catalog`.
+    /// Returns what is looked for, like `bus`.
     fn name(&self) -> &'static str;
 
     /// Says whether it is there; if not, the operator's log is told why.
@@ -24,7 +25,11 @@ pub trait Probe: Send + Sync {
 pub(crate) async fn readiness(app: &App) -> Result<Vec<&'static str>, ApiError> {
     let store = async { app.stores().runs.version().await.map(drop).map_err(|error| error.to_string()) };
     within("store", store).await?;
-    let mut checked = vec!["store"];
+    let catalog = async { app.catalogs().snapshot().map(drop).ok_or("it was not read yet".to_owned()) };
+    within("catalog", catalog).await?;
+    let bus = async { app.office().reachable().await.map_err(|error| error.to_string()) };
+    within("bus", bus).await?;
+    let mut checked = vec!["store", "catalog", "bus"];
     for probe in app.probes() {
         within(probe.name(), probe.ready()).await?;
         checked.push(probe.name());

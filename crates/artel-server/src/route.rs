@@ -4,9 +4,10 @@
 use std::net::SocketAddr;
 
 use artel_api::{Endpoint, Method, Needs};
+use artel_engine::trace::within;
 use artel_model::access::{Credential, Principal, Scope};
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
@@ -14,10 +15,10 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use crate::app::App;
 use crate::auth::ClientAddress;
-use crate::envelope::envelope;
 use crate::error::ApiError;
 use crate::limit::Asker;
 use crate::routes;
+use crate::traced::RequestSpan;
 
 /// An endpoint and who answers it.
 pub struct Route {
@@ -52,29 +53,64 @@ pub fn endpoints() -> Vec<Endpoint> {
 pub(crate) fn router(app: &App) -> Router {
     let mut router: Router<App> = Router::new();
     for Route { endpoint, handler } in routes::all() {
-        let check = from_fn_with_state((app.clone(), endpoint.needs, endpoint.group), check);
+        let check = from_fn_with_state((app.clone(), Checked::of(&endpoint)), check);
         router = router.route(endpoint.path, handler.route_layer(check));
     }
-    router
-        .layer(DefaultBodyLimit::max(app.config().body_bytes_max))
-        .layer(from_fn_with_state(app.clone(), envelope))
-        .with_state(app.clone())
+    router.with_state(app.clone())
 }
 
-/// Lets a request through to its handler when its sender may call the endpoint.
+/// What a check knows of its endpoint.
+#[derive(Clone, Copy)]
+struct Checked {
+    needs: Needs,
+    group: &'static str,
+    path: &'static str,
+}
+
+impl Checked {
+    fn of(endpoint: &Endpoint) -> Self {
+        Self { needs: endpoint.needs, group: endpoint.group, path: endpoint.path }
+    }
+}
+
+/// Lets a request through to its handler when its sender may call the endpoint, as a span of the trace that it belongs to.
 async fn check(
-    State((app, needs, group)): State<(App, Needs, &'static str)>,
+    State((app, endpoint)): State<(App, Checked)>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    app.meters().reached(group);
+    app.meters().reached(endpoint.group);
+    let mut span = if endpoint.needs == Needs::Nothing {
+        RequestSpan::none()
+    } else {
+        RequestSpan::begin(&mut request, endpoint.path)
+    };
+    let place = span.place();
+    let came = within(place, admitted(&app, endpoint.needs, address, request, next, &mut span)).await;
+    span.answered(match &came {
+        Ok(response) => response.status(),
+        Err(error) => error.status,
+    });
+    came
+}
+
+/// Answers a request when its sender may call the endpoint.
+async fn admitted(
+    app: &App,
+    needs: Needs,
+    address: SocketAddr,
+    mut request: Request,
+    next: Next,
+    span: &mut RequestSpan,
+) -> Result<Response, ApiError> {
     let from = ClientAddress::of(address.ip(), request.headers(), &app.config().trusted_proxies);
     let (now, limits) = (app.clock().now(), app.limits());
     let asker = if needs == Needs::Nothing {
         Asker::Address(from.neighbourhood())
     } else {
         let principal = app.authenticator().authenticate(request.headers(), from, limits, now).await?;
+        span.asked_by(&principal);
         allow(&principal, needs)?;
         let asker = Asker::User(principal.viewer.user.clone());
         request.extensions_mut().insert(principal);

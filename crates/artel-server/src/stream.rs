@@ -1,5 +1,6 @@
 //! Server-sent events, one way for all of them: every event has an id, a reconnect with `Last-Event-ID` misses nothing, silence
-//! is filled with comments, a reader that takes nothing is cut off and can resume, and all streams end when the server does.
+//! is filled with comments, a reader that takes nothing is cut off and can resume. A stream ends when the credential is not good
+//! any more that it was opened with, and all of them end when the server does.
 //!
 //! Knows nothing of what the events are about.
 
@@ -8,6 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use artel_model::access::Principal;
 use artel_model::limit::{STREAM_EVENTS_MAX, STREAM_STALL_MS};
 use async_trait::async_trait;
 use axum::body::{Body, Bytes};
@@ -21,6 +23,7 @@ use tokio::sync::mpsc;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::standing::until_refused;
 
 /// How long a stream may be silent before a comment is sent: proxies give up on silence.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -84,7 +87,7 @@ pub(crate) trait Source: Send + 'static {
 }
 
 /// Answers with a stream; a refusal when there are as many as there may be.
-pub(crate) fn stream(app: &App, mut source: impl Source) -> Result<Response, ApiError> {
+pub(crate) fn stream(app: &App, caller: &Principal, mut source: impl Source) -> Result<Response, ApiError> {
     let room = app.streams().clone().try_acquire_owned().map_err(|_| {
         ApiError::unavailable(
             "too_many_streams",
@@ -93,12 +96,14 @@ pub(crate) fn stream(app: &App, mut source: impl Source) -> Result<Response, Api
     })?;
     let (sender, pieces) = mpsc::channel(STREAM_EVENTS_MAX);
     let mut closing = app.closing();
+    let (app, credential) = (app.clone(), caller.credential.clone());
     tokio::spawn(async move {
         let _room = room;
         tokio::select! {
             biased;
             _ = closing.wait_for(|is_closing| *is_closing) => {}
             () = sender.closed() => {}
+            () = until_refused(&app, &credential) => {}
             () = pump(&mut source, &sender) => {}
         }
     });

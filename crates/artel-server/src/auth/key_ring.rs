@@ -36,7 +36,7 @@ struct Remembered {
 
 #[derive(Clone)]
 struct Proved {
-    row: ApiKey,
+    row: Arc<ApiKey>,
     proved_at: Timestamp,
     row_read_at: Timestamp,
 }
@@ -70,8 +70,8 @@ impl KeyRing {
         if now.millis_since(proved.row_read_at) < KEY_REREAD_MS {
             return Ok(self.used(&digest, proved.row, now).await);
         }
-        let row = self.store.key(key.id()).await?;
-        match self.reread(&digest, row.filter(|row| row.key_hash == proved.row.key_hash), now) {
+        let row = self.store.key(key.id()).await?.filter(|row| row.key_hash == proved.row.key_hash);
+        match self.reread(&digest, row.map(Arc::new), now) {
             Some(row) => Ok(self.used(&digest, row, now).await),
             None => Ok(None),
         }
@@ -88,7 +88,7 @@ impl KeyRing {
         let forgotten = self.remembered().forgotten;
         let row = self.store.key(key.id()).await?;
         let fits = verify(turn, key.secret(), row.as_ref().map(|row| row.key_hash.as_str())).await;
-        let Some(row) = row.filter(|row| fits && row.is_good(now)) else { return Ok(None) };
+        let Some(row) = row.filter(|row| fits && row.is_good(now)).map(Arc::new) else { return Ok(None) };
         let digest = key.digest();
         let proved = Proved { row: row.clone(), proved_at: now, row_read_at: now };
         self.remembered().keep(digest, proved, forgotten, now);
@@ -102,7 +102,7 @@ impl KeyRing {
     }
 
     /// Remembers a row that was read again, unless the key was forgotten meanwhile.
-    fn reread(&self, digest: &[u8; 32], row: Option<ApiKey>, now: Timestamp) -> Option<ApiKey> {
+    fn reread(&self, digest: &[u8; 32], row: Option<Arc<ApiKey>>, now: Timestamp) -> Option<Arc<ApiKey>> {
         let mut remembered = self.remembered();
         let Some(row) = row else {
             remembered.proved.remove(digest);
@@ -115,7 +115,7 @@ impl KeyRing {
     }
 
     /// Returns whose key it is, if it is good, and writes down once a minute that it was used.
-    async fn used(&self, digest: &[u8; 32], row: ApiKey, now: Timestamp) -> Option<Principal> {
+    async fn used(&self, digest: &[u8; 32], row: Arc<ApiKey>, now: Timestamp) -> Option<Principal> {
         if !row.is_good(now) {
             self.remembered().proved.remove(digest);
             return None;
@@ -124,7 +124,7 @@ impl KeyRing {
         if row.last_used_at.is_none_or(|last| last < minute) {
             // Remembered first, so that of many requests at once only one writes.
             if let Some(kept) = self.remembered().proved.get_mut(digest) {
-                kept.row.last_used_at = Some(minute);
+                Arc::make_mut(&mut kept.row).last_used_at = Some(minute);
             }
             if let Err(error) = self.store.touch_key(&row.key_id, minute).await {
                 // The caller is who they say; that the last use is not known is a smaller harm than to refuse them.
@@ -132,7 +132,7 @@ impl KeyRing {
                 tracing::warn!(error, key = row.key_id, "cannot write down that a key was used");
             }
         }
-        Some(principal(row))
+        Some(principal(&row))
     }
 
     fn remembered(&self) -> std::sync::MutexGuard<'_, Remembered> {
@@ -159,11 +159,11 @@ impl Remembered {
     }
 }
 
-fn principal(row: ApiKey) -> Principal {
+fn principal(row: &ApiKey) -> Principal {
     Principal {
-        viewer: Viewer { user: row.owner_user_id, teams: row.team_ids },
-        scopes: row.scopes,
-        credential: Credential::ApiKey(row.key_id),
+        viewer: Viewer { user: row.owner_user_id.clone(), teams: row.team_ids.clone() },
+        scopes: row.scopes.clone(),
+        credential: Credential::ApiKey(row.key_id.clone()),
     }
 }
 
@@ -270,7 +270,7 @@ mod tests {
         let row = keys.store.key(key.id()).await.unwrap().unwrap();
         let before = keys.ring.remembered().forgotten;
         keys.ring.forget(key.id());
-        let proved = Proved { row, proved_at: at(0), row_read_at: at(0) };
+        let proved = Proved { row: row.into(), proved_at: at(0), row_read_at: at(0) };
         keys.ring.remembered().keep(key.digest(), proved, before, at(0));
         assert!(!keys.known(&key, at(0)).await);
     }
@@ -304,7 +304,7 @@ mod tests {
     async fn memory_is_bounded() {
         let keys = Keys::new();
         let key = keys.make(None).await;
-        let row = keys.store.key(key.id()).await.unwrap().unwrap();
+        let row = Arc::new(keys.store.key(key.id()).await.unwrap().unwrap());
         for number in 0..=KEYS_REMEMBERED_MAX {
             let now = at(i64::try_from(number).unwrap() / 1000);
             let proved = Proved { row: row.clone(), proved_at: now, row_read_at: now };

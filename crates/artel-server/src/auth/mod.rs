@@ -16,3 +16,4 @@ pub use authenticator::{AuthRefused, Authenticator};
 pub(crate) use key_text::KeyText;
 pub use oidc::{OidcConfig, OidcConfigError};
 pub use random::fresh_admin_token;
+pub(crate) use random::random_bytes;

@@ -26,7 +26,7 @@ pub(super) fn random_text(chars: usize) -> String {
 }
 
 /// Returns random bytes.
-pub(super) fn random_bytes<const N: usize>() -> [u8; N] {
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("the system gives randomness to whoever asks");
     bytes

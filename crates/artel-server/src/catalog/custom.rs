@@ -3,7 +3,7 @@
 use artel_catalog::shared::custom::{CheckedSkill, CustomDraft, DraftError, check};
 use artel_catalog::shared::{Entry, EntryId, Snapshot};
 use artel_model::access::Principal;
-use artel_model::catalog::{CustomSkill, SkillChange, Visibility};
+use artel_model::catalog::{CustomFile, CustomSkill, SkillChange, Visibility};
 use artel_model::id::CustomSkillId;
 use artel_model::limit::CUSTOM_SKILLS_MAX;
 use artel_store::{Page, PageRequest, SaveRefused, StoreError};
@@ -24,6 +24,9 @@ pub enum SaveError {
     /// There is no such skill, or it is not the caller's to see.
     #[error("there is no such skill")]
     Unknown,
+    /// There is no such file of it.
+    #[error("the skill has no such file")]
+    NoFile,
     /// Somebody saved it in between.
     #[error("the skill was changed in between; it has revision {actual}")]
     Conflict {
@@ -39,6 +42,25 @@ pub enum SaveError {
     /// It was saved, and cannot be served.
     #[error("the skill was saved, and will be served when the catalog can be read again")]
     NotServed(#[source] RefreshFailed),
+}
+
+/// What happens to one file of a saved skill.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum FileChange {
+    /// It is put there, or replaced.
+    Put {
+        /// Its path below the skill's folder.
+        path: String,
+        /// Its bytes.
+        content: Vec<u8>,
+        /// Whether it may be executed; nothing leaves what it was.
+        is_executable: Option<bool>,
+    },
+    /// It is removed.
+    Remove {
+        /// Its path below the skill's folder.
+        path: String,
+    },
 }
 
 /// A skill that was saved, and what is served since.
@@ -77,10 +99,44 @@ impl Catalogs {
         expected: Option<u64>,
         draft: CustomDraft,
     ) -> Result<Saved, SaveError> {
+        let before = self.expected(caller, id, expected).await?;
+        self.save_again(caller, before, draft).await
+    }
+
+    /// Changes one file of a skill, if it still has the revision that was expected. The skill is checked and scanned as a
+    /// whole.
+    pub async fn change_file(
+        &self,
+        caller: &Principal,
+        id: CustomSkillId,
+        expected: Option<u64>,
+        change: FileChange,
+    ) -> Result<Saved, SaveError> {
+        let before = self.expected(caller, id, expected).await?;
+        let mut draft = draft_of(&before);
+        apply(change, &mut draft.files)?;
+        self.save_again(caller, before, draft).await
+    }
+
+    async fn expected(
+        &self,
+        caller: &Principal,
+        id: CustomSkillId,
+        expected: Option<u64>,
+    ) -> Result<CustomSkill, SaveError> {
         let before = self.owned(caller, id).await?;
-        if expected.is_some_and(|expected| expected != before.revision) {
-            return Err(SaveError::Conflict { actual: before.revision });
+        match expected.is_some_and(|expected| expected != before.revision) {
+            true => Err(SaveError::Conflict { actual: before.revision }),
+            false => Ok(before),
         }
+    }
+
+    async fn save_again(
+        &self,
+        caller: &Principal,
+        before: CustomSkill,
+        draft: CustomDraft,
+    ) -> Result<Saved, SaveError> {
         let (checked, warnings) = checked(caller, draft, &before.owner_user_id).await?;
         let skill = checked.into_next(&before, caller.viewer.user.clone(), self.parts().clock.now());
         let kept = self.parts().stores.skills.update_skill(before.revision, &skill).await;
@@ -147,6 +203,44 @@ impl Catalogs {
         let snapshot = self.refresh(Reread::Kept).await.map_err(SaveError::NotServed)?;
         Ok(Saved { skill, warnings, snapshot })
     }
+}
+
+/// Returns what somebody would send to save the skill as it is.
+fn draft_of(skill: &CustomSkill) -> CustomDraft {
+    let team_ids = match &skill.visibility {
+        Visibility::Team { team_ids } => team_ids.iter().map(ToString::to_string).collect(),
+        Visibility::Global | Visibility::Personal { .. } => Vec::new(),
+    };
+    CustomDraft {
+        name: skill.name.to_string(),
+        title: skill.title.clone(),
+        description: skill.description.clone(),
+        content: skill.content.clone(),
+        metadata: skill.metadata.clone(),
+        visibility: skill.visibility.as_str().to_owned(),
+        team_ids,
+        files: skill.files.clone(),
+    }
+}
+
+fn apply(change: FileChange, files: &mut Vec<CustomFile>) -> Result<(), SaveError> {
+    let place = |path: &str| files.iter().position(|file| file.path == path);
+    match change {
+        FileChange::Remove { path } => {
+            let place = place(&path).ok_or(SaveError::NoFile)?;
+            files.remove(place);
+        }
+        FileChange::Put { path, content, is_executable } => match place(&path) {
+            Some(place) => {
+                files[place].content = content;
+                files[place].is_executable = is_executable.unwrap_or(files[place].is_executable);
+            }
+            None => {
+                files.push(CustomFile { path, content, is_executable: is_executable.unwrap_or(false) });
+            }
+        },
+    }
+    Ok(())
 }
 
 /// Checks a draft, and whether the caller may show it to those it is for.

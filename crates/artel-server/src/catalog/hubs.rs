@@ -8,16 +8,21 @@ use artel_catalog::hub::{CrawlPreview, LocationProblem, publish, read_published}
 use artel_engine::hub::{
     HubFailure, HubFetcher, HubOutcome, HubProgress, HubRequest, HubRequestProblem, HubSecrets,
 };
+use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::access::Principal;
 use artel_model::catalog::{Hub, HubKind, HubStatus};
 use artel_model::id::HubId;
 use artel_model::limit::{HUB_MESSAGE_CHARS_MAX, HUBS_MAX};
+use artel_model::time::Timestamp;
 use artel_store::{HubRefused, StoreError};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::service::{Catalogs, RefreshFailed, Reread};
 use super::sources::hub_folder;
+use super::tidy::ORPHAN_GRACE_MS;
+use crate::clock::moment;
+use crate::metrics::hub_asked;
 
 /// How many hubs are fetched at once.
 const FETCHES_MAX: usize = 4;
@@ -78,6 +83,8 @@ struct Shared {
     check: Duration,
     /// One fetch of a hub at a time; whoever wants the same waits for it.
     fetching: Mutex<BTreeMap<HubId, Arc<Mutex<()>>>>,
+    /// Folders of hubs that are gone, and since when that is known.
+    orphans: Mutex<BTreeMap<HubId, Timestamp>>,
 }
 
 impl Hubs {
@@ -88,7 +95,8 @@ impl Hubs {
         secrets: Arc<dyn HubSecrets>,
         check: Duration,
     ) -> Self {
-        Self { shared: Arc::new(Shared { catalogs, fetcher, secrets, check, fetching: Mutex::default() }) }
+        let (fetching, orphans) = (Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { catalogs, fetcher, secrets, check, fetching, orphans }) }
     }
 
     /// Returns all hubs, in the order in which they were registered.
@@ -109,6 +117,16 @@ impl Hubs {
     ) -> Result<CrawlPreview, HubError> {
         let request = self.request(wish)?;
         Ok(self.shared.fetcher.crawl(&request, &*self.shared.secrets, listener).await)
+    }
+
+    /// Fetches what is somewhere, without keeping anything.
+    pub(super) async fn look(&self, wish: &HubWish) -> Result<Result<HubOutcome, HubFailure>, HubError> {
+        let request = self.request(wish)?;
+        Ok(self.shared.fetcher.fetch(&request, None, &*self.shared.secrets, &|_| {}).await)
+    }
+
+    pub(super) fn catalogs(&self) -> &Catalogs {
+        &self.shared.catalogs
     }
 
     /// Says whether a hub can be asked for at all.
@@ -222,6 +240,7 @@ impl Hubs {
             if let Err(error) = self.refresh_all().await {
                 tracing::warn!(error = &error as &dyn std::error::Error, "hubs cannot be fetched");
             }
+            self.tidy(ORPHAN_GRACE_MS).await;
             tokio::time::sleep(self.shared.check).await;
         }
     }
@@ -238,7 +257,12 @@ impl Hubs {
     /// Returns how a hub stands after it was fetched.
     async fn fetch(&self, hub: &Hub) -> HubStatus {
         let now = self.shared.catalogs.parts().clock.now();
-        match self.try_fetch(hub).await {
+        let mut span = Span::begin("hub refresh", SpanKind::Internal, trace::current());
+        span.set("artel.hub.id", hub.id.to_string());
+        let since = moment();
+        let fetched = span.around_result(self.try_fetch(hub)).await;
+        hub_asked(since, outcome(&fetched));
+        match fetched {
             Ok(Some(fetched)) => HubStatus {
                 last_success_at: Some(now),
                 last_failure_message: None,
@@ -300,8 +324,21 @@ impl Hubs {
         Ok(request)
     }
 
+    pub(super) fn orphans(&self) -> &Mutex<BTreeMap<HubId, Timestamp>> {
+        &self.shared.orphans
+    }
+
     fn store(&self) -> &dyn artel_store::HubStore {
         &*self.shared.catalogs.parts().stores.hubs
+    }
+}
+
+/// Returns what came of asking a hub, for who counts.
+fn outcome(fetched: &Result<Option<Brought>, String>) -> &'static str {
+    match fetched {
+        Ok(Some(_)) => "fetched",
+        Ok(None) => "unchanged",
+        Err(_) => "failed",
     }
 }
 

@@ -6,14 +6,21 @@
 mod custom;
 mod findings;
 mod hubs;
+mod import;
+mod rescan;
 mod scans;
 mod service;
 mod shelves;
 mod sources;
 mod supervisor;
+mod tidy;
+mod watching;
 
-pub use custom::{SaveError, Saved};
+pub use custom::{FileChange, SaveError, Saved};
 pub use hubs::{HubError, HubWish, Hubs};
+pub use import::{ImportFailed, ImportWish};
+pub use rescan::Rescanned;
 pub use service::{CatalogConfig, CatalogParts, Catalogs, LoadDefault, RefreshFailed, Reread};
 pub use shelves::CatalogShelves;
 pub use supervisor::{SupervisorStatus, SyncStatus};
+pub use watching::{FolderWatch, FolderWatching};

@@ -1,24 +1,29 @@
 //! The handle of the catalog: the snapshot that is served, and making the next one.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use artel_catalog::Catalog;
-use artel_catalog::scan::{ENGINE, ENGINE_VERSION};
+use artel_catalog::scan::{ENGINE, ENGINE_VERSION, cisco};
 use artel_catalog::shared::{Freshness, Indexes, Judge, Snapshot, SnapshotDraft, SourceState, View};
 use artel_engine::Clock;
+use artel_engine::scanner::SkillScanner;
+use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::access::{Principal, Viewer};
 use artel_model::catalog::{Gate, Severity, SourceKind};
-use artel_model::id::CustomSkillId;
+use artel_model::id::{CustomSkillId, HubId};
+use artel_model::time::Timestamp;
 use artel_store::{SkillHealth, StoreError};
 use camino::Utf8PathBuf;
 use tokio::sync::{Mutex, watch};
 
-use super::scans::Scans;
+use super::scans::{Candidate, Rescan, Scans};
 use super::sources::Sources;
 use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus};
+use super::watching::FolderWatch;
 use crate::app::Stores;
 
 /// Loads the folders of the server and what is in the binary. Blocks.
@@ -84,12 +89,40 @@ struct Shared {
     supervisor: Supervisor,
     /// How well skills do, and how often that changed.
     health: ArcSwap<(u64, Vec<SkillHealth>)>,
+    second_scanner: OnceLock<SkillScanner>,
+    /// Skills that the second scanner has not seen.
+    waiting_scans: AtomicUsize,
+    /// How many refreshes have begun.
+    begun: AtomicU64,
+    folder_watch: ArcSwap<FolderWatch>,
 }
 
 #[derive(Default)]
 struct Reading {
     sources: Sources,
     scans: Scans,
+    /// Which of all refreshes was the last that came to its end.
+    kept_as_of: u64,
+    /// Which was the last that read folders.
+    folders_as_of: u64,
+}
+
+impl Reading {
+    /// Returns which refresh last read that much.
+    fn as_of(&self, reread: Reread) -> u64 {
+        match reread {
+            Reread::Kept => self.kept_as_of,
+            Reread::Folders => self.folders_as_of,
+        }
+    }
+
+    fn read(&mut self, reread: Reread, begun: u64) {
+        self.kept_as_of = begun;
+        match reread {
+            Reread::Kept => {}
+            Reread::Folders => self.folders_as_of = begun,
+        }
+    }
 }
 
 impl Catalogs {
@@ -105,6 +138,10 @@ impl Catalogs {
                 revisions: ArcSwap::default(),
                 supervisor: Supervisor::default(),
                 health: ArcSwap::default(),
+                second_scanner: OnceLock::new(),
+                waiting_scans: AtomicUsize::new(0),
+                begun: AtomicU64::new(0),
+                folder_watch: ArcSwap::default(),
             }),
         }
     }
@@ -129,6 +166,11 @@ impl Catalogs {
         (!is_unavailable).then_some((snapshot, view))
     }
 
+    /// Returns what was loaded from the server's folders and the binary, also what is switched off.
+    pub(crate) async fn folders(&self) -> Option<Arc<Catalog>> {
+        self.shared.reading.lock().await.sources.folders()
+    }
+
     /// Returns the revisions of what people saved. Taken before what is served, they are never ahead of it: whoever sends
     /// one back replaces what they saw or is refused.
     pub(crate) fn revisions(&self) -> Arc<BTreeMap<CustomSkillId, u64>> {
@@ -142,10 +184,28 @@ impl Catalogs {
 
     /// Reads sources again, scans what nobody has scanned, and serves the result. One at a time.
     pub async fn refresh(&self, reread: Reread) -> Result<Arc<Snapshot>, RefreshFailed> {
+        self.rebuild(reread, &Rescan::Nothing).await
+    }
+
+    /// The same; what is meant is scanned again.
+    pub(super) async fn rebuild(
+        &self,
+        reread: Reread,
+        rescan: &Rescan,
+    ) -> Result<Arc<Snapshot>, RefreshFailed> {
+        let asked = self.shared.begun.load(Ordering::SeqCst);
         let mut reading = self.shared.reading.lock().await;
+        // Whoever began after we asked has read what we wanted to be read.
+        if *rescan == Rescan::Nothing
+            && reading.as_of(reread) > asked
+            && let Some(snapshot) = self.snapshot()
+        {
+            return Ok(snapshot);
+        }
+        let begun = self.shared.begun.fetch_add(1, Ordering::SeqCst) + 1;
         let parts = &self.shared.parts;
         let now = parts.clock.now();
-        let Reading { sources, scans } = &mut *reading;
+        let Reading { sources, scans, .. } = &mut *reading;
         if reread == Reread::Folders || !sources.has_default() {
             sources.read_default(&parts.load_default, now).await;
         }
@@ -153,8 +213,9 @@ impl Catalogs {
         sources.read_custom(&*parts.stores.skills, &parts.config.data, now).await;
         sources.read_hubs(&*parts.stores.hubs, &parts.config.data, now).await;
         scans.read(&*parts.stores.scans).await;
-        scans.scan_missing(sources.all(), &*parts.stores.scans, now).await;
-        let engines = BTreeMap::from([(ENGINE.to_owned(), ENGINE_VERSION.to_owned())]);
+        let span = Span::begin("scan", SpanKind::Internal, trace::current());
+        span.around(self.scan(scans, &sources.all(), rescan, now)).await;
+        let engines = self.engines();
         let judge =
             Judge::new(parts.config.gate, parts.config.fail_on, engines, scans.verdicts(), scans.overrides());
         let mut draft = SnapshotDraft::new(0, now, judge);
@@ -162,7 +223,7 @@ impl Catalogs {
         if let Some(reason) = scans.failure() {
             draft.add_source(scans_unknown(reason));
         }
-        let snapshot = draft.finish(Arc::clone(&self.shared.indexes));
+        let snapshot = self.finished(draft).await;
         let before = self.snapshot().filter(|before| before.content_hash() == snapshot.content_hash());
         let generation = match before {
             // The same content has the same number; two nodes with different folders do not push each other on.
@@ -175,7 +236,94 @@ impl Catalogs {
         let snapshot = Arc::new(snapshot.numbered(generation));
         self.publish(Arc::clone(&snapshot));
         self.shared.revisions.store(Arc::new(sources.revisions()));
+        reading.read(reread, begun);
         Ok(snapshot)
+    }
+
+    /// Puts a snapshot together, with what people see who have no skills of their own. That takes a while where there are
+    /// many skills, and others are to be answered meanwhile.
+    async fn finished(&self, draft: SnapshotDraft) -> Snapshot {
+        let indexes = Arc::clone(&self.shared.indexes);
+        let finish = move || {
+            let snapshot = draft.finish(indexes);
+            snapshot.view(&nobody());
+            snapshot
+        };
+        tokio::task::spawn_blocking(finish).await.expect("putting a snapshot together does not panic")
+    }
+
+    /// Lets scanners look at what they have not seen. When nothing is served yet, the second one, which is slow, looks
+    /// afterwards: what it has seen before is known, and the rest is unscanned until then.
+    async fn scan(&self, scans: &mut Scans, skills: &[Candidate], rescan: &Rescan, now: Timestamp) {
+        let store = &*self.shared.parts.stores.scans;
+        scans.scan_missing(skills, rescan, store, now).await;
+        match self.shared.second_scanner.get() {
+            Some(scanner) if self.snapshot().is_some() => scans.ask(scanner, skills, store, now).await,
+            Some(scanner) => scans.leave_waiting(scanner, skills),
+            None => {}
+        }
+        self.shared.waiting_scans.store(scans.waiting(), Ordering::Relaxed);
+    }
+
+    /// Returns the scanners that have to look before a skill has passed, with the version of their rules.
+    fn engines(&self) -> BTreeMap<String, String> {
+        let own = (ENGINE.to_owned(), ENGINE_VERSION.to_owned());
+        let second = self.shared.second_scanner.get();
+        let second = second.map(|second| (cisco::ENGINE.to_owned(), second.engine_version().to_owned()));
+        [own].into_iter().chain(second).collect()
+    }
+
+    /// Returns how changes of folders are noticed.
+    pub(super) fn folder_watch(&self) -> FolderWatch {
+        FolderWatch::clone(&self.shared.folder_watch.load())
+    }
+
+    pub(super) fn set_folder_watch(&self, watch: FolderWatch) {
+        self.shared.folder_watch.store(Arc::new(watch));
+    }
+
+    /// Says whether something of a hub may still be used here: by what is served, or by a run that began earlier.
+    pub(super) async fn uses_hub(&self, hub: HubId) -> bool {
+        self.shared.reading.lock().await.sources.uses_hub(hub)
+    }
+
+    /// Shows the second scanner a few skills that it has not seen, while others read and save; says whether there were any.
+    pub async fn scan_waiting(&self) -> Result<bool, RefreshFailed> {
+        let Some(scanner) = self.shared.second_scanner.get() else { return Ok(false) };
+        let exhibits = {
+            let reading = self.shared.reading.lock().await;
+            reading.scans.next(scanner, &reading.sources.all())
+        };
+        if exhibits.is_empty() {
+            return Ok(false);
+        }
+        let verdicts = scanner.scan(exhibits, self.shared.parts.clock.now()).await;
+        self.shared.reading.lock().await.scans.said(verdicts, &*self.shared.parts.stores.scans).await;
+        self.refresh(Reread::Kept).await.map(|_| true)
+    }
+
+    /// Lets the second scanner see everything, bit by bit, until it is dropped.
+    pub async fn keep_scanned(self) {
+        let mut changes = self.changes();
+        loop {
+            match self.scan_waiting().await {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "verdicts cannot be served yet");
+                }
+            }
+            // The catalog lives as long as we hold it, so there is always somebody to tell of changes.
+            let _ = changes.changed().await;
+        }
+    }
+
+    pub(super) fn second_scanner(&self) -> &OnceLock<SkillScanner> {
+        &self.shared.second_scanner
+    }
+
+    pub(super) fn waiting_scans(&self) -> &AtomicUsize {
+        &self.shared.waiting_scans
     }
 
     /// Looks how well skills do; without the store, as well as they did.
@@ -197,7 +345,10 @@ impl Catalogs {
 
     fn publish(&self, snapshot: Arc<Snapshot>) {
         let generation = snapshot.generation();
+        let view = snapshot.view(&nobody());
         self.shared.current.store(Some(snapshot));
+        // Whoever searches first need not wait for the index.
+        tokio::task::spawn_blocking(move || view.prepare_search());
         self.shared.changed.send_if_modified(|known| std::mem::replace(known, generation) != generation);
     }
 
@@ -212,7 +363,7 @@ impl Catalogs {
 
     /// Says how the supervisor stands.
     pub fn supervisor_status(&self) -> SupervisorStatus {
-        self.shared.supervisor.status(self.snapshot().as_deref())
+        self.shared.supervisor.status(self.snapshot().as_deref(), self.folder_watch())
     }
 
     /// Says how the supervisor stands for somebody: how many skills others have is not theirs to know.
@@ -263,6 +414,11 @@ impl Catalogs {
     pub(crate) fn parts(&self) -> &CatalogParts {
         &self.shared.parts
     }
+}
+
+/// Somebody who sees what everybody sees.
+pub(super) fn nobody() -> Viewer {
+    Viewer { user: "-".parse().expect("a constant name is valid"), teams: Default::default() }
 }
 
 fn scans_unknown(reason: &str) -> SourceState {

@@ -1,9 +1,10 @@
 //! What every source gave, kept from one snapshot to the next: a source that fails keeps its last good content.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use artel_catalog::hub::read_published;
+use artel_catalog::scan::Scanned;
 use artel_catalog::shared::custom::{custom_folder, custom_tree, write_tree};
 use artel_catalog::shared::{Freshness, SavedSkill, Sealed, SnapshotDraft, SourceState, seal, seal_all};
 use artel_catalog::{Catalog, Keep, Loaded, load_folder};
@@ -13,6 +14,7 @@ use artel_model::time::Timestamp;
 use artel_store::{CustomSkillStore, HubStore, StoreError};
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::scans::Candidate;
 use super::service::LoadDefault;
 
 /// What is said about a store that does not answer; what exactly is wrong is in the log.
@@ -32,6 +34,8 @@ pub(super) struct Sources {
     custom_state: Option<(Freshness, Option<Timestamp>)>,
     hubs: Vec<(Hub, Option<Published>)>,
     hubs_failed: bool,
+    /// What was published of hubs that are gone or switched off, as long as somebody holds it.
+    retired: BTreeMap<HubId, Vec<Weak<Loaded>>>,
 }
 
 struct Folders {
@@ -52,6 +56,11 @@ struct Published {
 impl Sources {
     pub(super) fn has_default(&self) -> bool {
         self.default.is_some()
+    }
+
+    /// Returns what was loaded from folders and the binary.
+    pub(super) fn folders(&self) -> Option<Arc<Catalog>> {
+        self.default.as_ref().map(|folders| Arc::clone(&folders.catalog))
     }
 
     /// Reads the folders of the server and what is in the binary.
@@ -144,6 +153,17 @@ impl Sources {
             let published = published(&hub, known, data).await;
             self.hubs.push((hub, published));
         }
+        for (id, gone) in before {
+            let held = gone.sealed.iter().map(|sealed| Arc::downgrade(sealed.loaded()));
+            self.retired.entry(id).or_default().extend(held);
+        }
+    }
+
+    /// Says whether something of a hub may still be used.
+    pub(super) fn uses_hub(&mut self, id: HubId) -> bool {
+        self.retired.values_mut().for_each(|held| held.retain(|loaded| loaded.strong_count() > 0));
+        self.retired.retain(|_, held| !held.is_empty());
+        self.retired.contains_key(&id) || self.hubs.iter().any(|(hub, _)| hub.id == id)
     }
 
     /// Returns the revisions of what people saved.
@@ -152,27 +172,23 @@ impl Sources {
     }
 
     /// Returns every skill of every source.
-    pub(super) fn all(&self) -> Vec<(SourceKind, Option<String>, String, Sealed)> {
+    pub(super) fn all(&self) -> Vec<Candidate> {
         let named = |sealed: &Sealed| {
             let skill = sealed.loaded().skill.as_ref();
             skill.map(|skill| skill.name.to_string()).unwrap_or_default()
         };
         let default = self.default.iter().flat_map(|folders| &folders.sealed);
         let default = default
-            .map(|sealed| (SourceKind::Default, None, format!("default/{}", named(sealed)), sealed.clone()));
+            .map(|sealed| candidate(SourceKind::Default, None, format!("default/{}", named(sealed)), sealed));
         let custom = self.custom.iter().map(|(id, (_, saved))| {
-            (
-                SourceKind::AgentSkills,
-                Some(id.to_string()),
-                format!("agent_skills/{id}"),
-                saved.sealed.clone(),
-            )
+            let skill_id = format!("agent_skills/{id}");
+            candidate(SourceKind::AgentSkills, Some(id.to_string()), skill_id, &saved.sealed)
         });
         let hubs = self.hubs.iter().flat_map(|(hub, published)| {
             let sealed = published.iter().flat_map(|published| &published.sealed);
             sealed.map(move |sealed| {
-                let id = format!("hub/{}/{}", hub.id, named(sealed));
-                (SourceKind::Hub, Some(hub.id.to_string()), id, sealed.clone())
+                let skill_id = format!("hub/{}/{}", hub.id, named(sealed));
+                candidate(SourceKind::Hub, Some(hub.id.to_string()), skill_id, sealed)
             })
         });
         default.chain(custom).chain(hubs).collect()
@@ -205,6 +221,11 @@ impl Sources {
             draft.add_hub(hub, state, published_at, sealed);
         }
     }
+}
+
+fn candidate(source: SourceKind, source_id: Option<String>, skill_id: String, sealed: &Sealed) -> Candidate {
+    let content_hash = sealed.content_hash().to_owned();
+    Candidate { about: Scanned { source, source_id, skill_id, content_hash }, sealed: sealed.clone() }
 }
 
 /// Returns how a source stands that just failed.
@@ -261,6 +282,13 @@ fn saved(skill: &CustomSkill, root: &Utf8Path) -> Result<SavedSkill, String> {
 /// Where the content of hubs is written.
 pub(super) fn hub_folder(data: &Utf8Path, hub: HubId) -> Utf8PathBuf {
     data.join(HUBS).join(hub.to_string())
+}
+
+/// Returns the hubs that have a folder here. Blocks.
+pub(super) fn hubs_on_disk(data: &Utf8Path) -> Vec<HubId> {
+    let entries = data.join(HUBS).read_dir_utf8().into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.filter_map(|entry| entry.file_name().parse().ok()).collect()
 }
 
 async fn published(hub: &Hub, known: Option<Published>, data: &Utf8Path) -> Option<Published> {

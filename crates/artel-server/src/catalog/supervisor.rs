@@ -7,6 +7,8 @@ use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::watching::FolderWatch;
+
 /// How the supervisor stands to the catalog that is served.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +45,8 @@ pub struct SupervisorStatus {
     /// When what is served was read.
     #[schemars(with = "Option<String>")]
     pub catalog_refreshed_at: Option<Timestamp>,
+    /// How changes of the server's folders are noticed.
+    pub folder_watch: FolderWatch,
 }
 
 /// The supervisor's copy.
@@ -75,7 +79,7 @@ impl Supervisor {
         self.built().last.as_ref().map(|(snapshot, _)| Arc::clone(snapshot))
     }
 
-    pub(super) fn status(&self, served: Option<&Snapshot>) -> SupervisorStatus {
+    pub(super) fn status(&self, served: Option<&Snapshot>, folder_watch: FolderWatch) -> SupervisorStatus {
         let built = self.built();
         let last = built.last.as_ref();
         let (from, served_as) = (last.map(|(last, _)| last.generation()), served.map(Snapshot::generation));
@@ -94,10 +98,87 @@ impl Supervisor {
             catalog_cache_generation: served_as,
             last_built_catalog_generation: from,
             catalog_refreshed_at: served.map(Snapshot::made_at),
+            folder_watch,
         }
     }
 
     fn built(&self) -> std::sync::MutexGuard<'_, Built> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use artel_catalog::MemoryTree;
+    use artel_catalog::shared::{Freshness, Indexes, Judge, SnapshotDraft, SourceState, seal_tree};
+    use artel_catalog::{Catalog, FileTree as _, Keep, Location, load_tree};
+    use artel_model::catalog::{Gate, Severity, SourceKind};
+
+    use super::*;
+
+    /// A snapshot of that number with these skills.
+    fn snapshot(generation: u64, names: &[&str]) -> Arc<Snapshot> {
+        let judge = Judge::new(Gate::Off, Severity::High, BTreeMap::new(), Vec::new(), Vec::new());
+        let mut draft = SnapshotDraft::new(0, Timestamp::from_millis(1), judge);
+        let sealed: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let mut tree = MemoryTree::default();
+                tree.add("SKILL.md", format!("---\nname: {name}\ndescription: Does.\n---\nDo.\n"), false);
+                let place = Location::Folder(format!("/none/{name}").into());
+                let loaded = Arc::new(load_tree(&tree, tree.listing(), place, Keep::Instructions));
+                seal_tree(loaded, &tree).unwrap()
+            })
+            .collect();
+        let catalog =
+            Catalog::of(sealed.iter().map(|sealed| Arc::clone(sealed.loaded())).collect(), Vec::new());
+        let state = SourceState {
+            kind: SourceKind::Default,
+            id: None,
+            label: "Built-in".to_owned(),
+            loaded_at: None,
+            state: Freshness::Fresh,
+        };
+        draft.add_default(state, &catalog, sealed);
+        Arc::new(draft.finish(Indexes::new()).numbered(generation))
+    }
+
+    fn told(supervisor: &Supervisor, served: Option<&Snapshot>) -> (SyncStatus, u64, usize, Option<u64>) {
+        let status = supervisor.status(served, FolderWatch::Unwatched);
+        assert_eq!(status.graph_generation, status.supervisor_graph_generation);
+        let (sync, count) = (status.sync_status, status.skills_loaded_count);
+        (sync, status.graph_generation, count, status.last_built_catalog_generation)
+    }
+
+    #[test]
+    fn it_says_what_it_was_built_from_and_never_turns_back() {
+        let supervisor = Supervisor::default();
+        let (first, second) = (snapshot(1, &["apple"]), snapshot(2, &["apple", "pear"]));
+        assert_eq!(told(&supervisor, Some(&first)), (SyncStatus::Unknown, 0, 0, None));
+        supervisor.build(Arc::clone(&first), Timestamp::from_millis(5));
+        assert_eq!(told(&supervisor, Some(&first)), (SyncStatus::InSync, 1, 1, Some(1)));
+        assert_eq!(told(&supervisor, Some(&second)), (SyncStatus::SupervisorStale, 1, 1, Some(1)));
+        assert_eq!(told(&supervisor, None), (SyncStatus::Unknown, 1, 1, Some(1)));
+        supervisor.build(Arc::clone(&second), Timestamp::from_millis(6));
+        supervisor.build(first, Timestamp::from_millis(7));
+        assert_eq!(told(&supervisor, Some(&second)), (SyncStatus::InSync, 2, 2, Some(2)));
+        // The same content under another number is nothing to build again.
+        let again = snapshot(3, &["apple", "pear"]);
+        supervisor.build(Arc::clone(&again), Timestamp::from_millis(8));
+        assert_eq!(told(&supervisor, Some(&again)), (SyncStatus::InSync, 2, 2, Some(3)));
+    }
+
+    #[test]
+    fn whoever_builds_at_the_same_time_the_latest_stays() {
+        let supervisor = Supervisor::default();
+        let snapshots: Vec<_> = (1..=8).map(|number| snapshot(number, &["apple"; 1])).collect();
+        std::thread::scope(|scope| {
+            for snapshot in &snapshots {
+                scope.spawn(|| supervisor.build(Arc::clone(snapshot), Timestamp::from_millis(1)));
+            }
+        });
+        assert_eq!(told(&supervisor, Some(&snapshots[7])), (SyncStatus::InSync, 1, 1, Some(8)));
     }
 }

@@ -1,5 +1,6 @@
 //! What the tools of artel take, and what those answer whose answer is no document of the API.
 
+use artel_api::runs::RunRequest;
 use artel_model::catalog::{ScanStatus, SourceKind};
 use artel_model::message::MessageDocument;
 use artel_model::name::{LocalName, SkillName};
@@ -176,6 +177,21 @@ pub(super) struct RunSkill {
     #[serde(default)]
     #[schemars(range(min = 0, max = 600_000))]
     pub(super) wait_ms: Option<u64>,
+}
+
+impl RunSkill {
+    /// Returns what is to be run.
+    pub(super) fn request(self) -> RunRequest {
+        RunRequest {
+            skill: Some(self.skill),
+            version: self.version,
+            script: self.script,
+            params: self.params,
+            chain: self.chain,
+            plan: None,
+            timeout_ms: self.timeout_ms,
+        }
+    }
 }
 
 /// A plan to be run.

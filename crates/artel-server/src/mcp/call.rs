@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use artel_api::messages::MailWish;
+use artel_api::plans::RunQuery;
 use artel_api::runs::RunRequest;
+use artel_api::runs::StartedRun;
 use artel_model::access::{Principal, Scope};
 use artel_model::id::RunId;
 use artel_model::limit::MCP_WAIT_MS_MAX;
-use artel_model::run::RunSummary;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, JsonObject};
 use rmcp::service::RequestContext;
@@ -83,16 +84,7 @@ impl Call<'_> {
 
     async fn run_skill(&self, asked: RunSkill) -> Result<CallToolResult, ApiError> {
         let wait_ms = asked.wait_ms;
-        let request = RunRequest {
-            skill: Some(asked.skill),
-            version: asked.version,
-            script: asked.script,
-            params: asked.params,
-            chain: asked.chain,
-            plan: None,
-            timeout_ms: asked.timeout_ms,
-        };
-        let run = start_run(self.app, self.caller, request, &IdempotencyKey::none()).await?;
+        let run = start_run(self.app, self.caller, asked.request(), &IdempotencyKey::none()).await?;
         self.wait(&run, wait_ms).await?;
         Ok(of_run(&run_answer(self.app, self.caller, run.run_id).await?))
     }
@@ -100,12 +92,13 @@ impl Call<'_> {
     async fn run_plan(&self, asked: RunPlan) -> Result<CallToolResult, ApiError> {
         let RunPlan { plan, timeout_ms, wait_ms } = asked;
         let key = IdempotencyKey::none();
-        let run = run_plan(self.app, self.caller, Value::Object(plan), timeout_ms, &key).await?;
+        let how = RunQuery { timeout_ms, slots: None };
+        let run = run_plan(self.app, self.caller, Value::Object(plan), how, &key).await?;
         self.wait(&run, wait_ms).await?;
         Ok(of_run(&run_answer(self.app, self.caller, run.run_id).await?))
     }
 
-    async fn wait(&self, run: &RunSummary, wait_ms: Option<u64>) -> Result<(), ApiError> {
+    async fn wait(&self, run: &StartedRun, wait_ms: Option<u64>) -> Result<(), ApiError> {
         let when = WhenCancelled::CancelRun;
         wait_for(self.app, self.caller, run.run_id, patience(wait_ms, MCP_WAIT_MS_MAX), self.context, when)
             .await
@@ -132,7 +125,7 @@ fn is_about_a_topic(document: &JsonObject) -> bool {
 }
 
 /// Reads the arguments of a call. What is wrong with them is told as an answer, so that a model can correct itself.
-fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ApiError> {
+pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ApiError> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ApiError::unprocessable("invalid_arguments", error.to_string()))
 }

@@ -7,6 +7,7 @@
 mod announce;
 mod answer;
 mod arguments;
+mod assist;
 mod call;
 mod cursor;
 mod follow;
@@ -24,6 +25,7 @@ mod stdio;
 mod tools;
 mod uri;
 
+pub(crate) use assist::{Assisted, Told, assist, assistant_tools, refused, tell_run};
 pub(crate) use http::routes;
 pub(crate) use sessions::McpSessions;
 pub use stdio::{StdioError, serve_stdio};

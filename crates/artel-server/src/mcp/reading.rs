@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use artel_catalog::shared::{Entry, ListQuery, Page, View};
 use artel_model::access::Principal;
+use artel_model::catalog::{ActivatedBy, OfferedBy};
 use artel_model::limit::{
     MCP_FILES_LISTED_MAX, MCP_SEARCH_ITEMS, MCP_SEARCH_ITEMS_MAX, MCP_TEXT_BYTES_MAX,
     MCP_TOOL_SCHEMA_BYTES_MAX,
@@ -38,6 +39,7 @@ pub(super) async fn search(
         .map_err(|error| ApiError::bad_request("invalid_arguments", error.to_string()))?;
     let query =
         ListQuery { words: asked.query, page, source: None, who: None, scan_status: None, tags: asked.tags };
+    app.trail().searched(caller, OfferedBy::McpSearch, &view, &query);
     // Searching many skills takes a while, and others are to be answered meanwhile.
     let found = tokio::task::spawn_blocking(move || found(&view, &query)).await;
     Ok(answer::document(
@@ -85,6 +87,7 @@ pub(super) fn read_skill(
 ) -> Result<CallToolResult, ApiError> {
     let view = seen(app, caller)?;
     let entry = find(&view, &asked.skill)?;
+    app.trail().activated(caller, ActivatedBy::McpRead, entry);
     let (content, next_offset) = text_part(entry.content(), asked.offset);
     let mut readable = content.to_owned();
     if let Some(next) = next_offset {

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use artel_catalog::shared::View;
+use artel_engine::trace::within;
 use artel_model::access::{Principal, Scope};
+use artel_model::catalog::ActivatedBy;
+use artel_model::trace::TraceParent;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
     ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -22,6 +25,7 @@ use super::call::Call;
 use super::tools::OwnTool;
 use super::{cursor, prompts, reading, resources, skill_tools, skills};
 use crate::app::App;
+use crate::standing::until_refused;
 
 /// What a model is told about artel when it connects.
 const INSTRUCTIONS: &str = "artel holds skills: instructions, scripts and plans that were written and checked for a purpose. \
@@ -106,10 +110,16 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call { app: &self.app, caller: &self.caller, context: &context };
         let arguments = request.arguments.unwrap_or_default();
-        let called = match OwnTool::named(&request.name) {
-            Some(tool) => Some(call.own(tool, arguments).await),
-            None => call.skill(&request.name, arguments).await,
-        };
+        // A session works in a task of its own, so the place in a trace comes along with the request.
+        let head = context.extensions.get::<axum::http::request::Parts>();
+        let place = head.and_then(|head| head.extensions.get::<TraceParent>().copied());
+        let called = within(place, async {
+            match OwnTool::named(&request.name) {
+                Some(tool) => Some(call.own(tool, arguments).await),
+                None => call.skill(&request.name, arguments).await,
+            }
+        });
+        let called = called.await;
         let unknown =
             || ErrorData::invalid_params(format!("there is no tool `{}`", shown(&request.name)), None);
         Ok(called.ok_or_else(unknown)?.unwrap_or_else(|error| failure(&error)).into())
@@ -173,6 +183,11 @@ impl ServerHandler for McpServer {
         let said =
             request.arguments.as_ref().and_then(|arguments| arguments.get(prompts::ARGUMENTS)?.as_str());
         let message = prompts::message(&view, &request.name, said);
+        if let (Ok(_), Some(entry)) =
+            (&message, request.name.parse().ok().and_then(|name| view.by_name(&name)))
+        {
+            self.app.trail().activated(&self.caller, ActivatedBy::Prompt, entry);
+        }
         // The protocol has no code for a prompt that is not there.
         Ok(message
             .map_err(|error| ErrorData::invalid_params(error.message.clone(), refusal(&error).data))?
@@ -205,6 +220,14 @@ impl ServerHandler for McpServer {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = Changes::watch(&self.app, &self.caller);
         tokio::spawn(changes.tell(context.peer, self.alive.subscribe()));
+        let (app, caller, mut alive) = (self.app.clone(), self.caller.clone(), self.alive.subscribe());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = until_refused(&app, &caller.credential) => app.mcp_sessions().end_all_of(&caller).await,
+                // It is dropped with the session.
+                _ = alive.changed() => {}
+            }
+        });
     }
 }
 

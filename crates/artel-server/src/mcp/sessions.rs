@@ -112,6 +112,18 @@ impl McpSessions {
         Ok(())
     }
 
+    /// Ends the sessions of a principal whose credential is not good any more.
+    pub(super) async fn end_all_of(&self, owner: &Principal) {
+        let ended: Vec<String> = {
+            let mut taken = self.taken();
+            let own = taken.seats.extract_if(.., |_, seat| seat.owner == *owner);
+            own.map(|(id, _)| id).collect()
+        };
+        for id in ended {
+            self.end(&id).await;
+        }
+    }
+
     async fn end(&self, id: &str) {
         let id: Arc<str> = id.into();
         if let Err(error) = self.manager.close_session(&id).await {

@@ -1,17 +1,24 @@
 //! Agents: spawned, listed, read, told something, followed.
 
+use std::collections::BTreeSet;
+
 use artel_agents::{CallError, ReadOptions, Spawned};
 use artel_api::Paged;
 use artel_api::agents::{
-    AgentMetrics, AgentsQuery, Operation, OperationAnswer, OperationError, SpawnedAgent,
+    AgentMetrics, AgentsQuery, LeftOver, Operation, OperationAnswer, OperationError, PrunedAgents,
+    SpawnedAgent,
 };
 use artel_api::messages::{Mailbox, MailboxQuery};
-use artel_api::runs::LogLine;
+use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
 use artel_model::access::Principal;
-use artel_model::agent::{AgentDocument, AgentState, Cause, SpawnRefused, SpawnRequest};
+use artel_model::agent::{AgentDocument, AgentRecord, AgentState, Cause, Driver, SpawnRefused, SpawnRequest};
+use artel_model::catalog::ActivatedBy;
 use artel_model::id::AgentId;
 use artel_model::message::MessageDocument;
-use artel_store::{AgentFilter, ExecutionFilter, LoggedAgentEvent, PageRequest, Revision, has_ended};
+use artel_model::name::SkillName;
+use artel_store::{
+    AgentFilter, AgentRow, ExecutionFilter, LoggedAgentEvent, OwnerId, PageRequest, Revision, has_ended,
+};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -45,7 +52,22 @@ pub(crate) async fn spawn(
         Some(_) | None => Some(&caller.viewer),
     };
     let Spawned { record, warnings } = app.agents().spawn(&request, viewer, cause(caller)).await?;
+    note_skills(app, caller, &record);
     Ok(SpawnedAgent { agent: AgentDocument::of(&record), warnings })
+}
+
+/// Notes which skills somebody took up by giving them to an agent.
+fn note_skills(app: &App, caller: &Principal, record: &AgentRecord) {
+    let Some(view) = app.catalogs().view(&caller.viewer) else { return };
+    let given = record.spec.skills.iter().flatten();
+    let own = match &record.spec.driver {
+        Driver::Skill { skill, .. } => Some(skill),
+        Driver::Plan { .. } | Driver::Llm | Driver::Command(_) | Driver::External => None,
+    };
+    let names: BTreeSet<&SkillName> = given.chain(own).collect();
+    for entry in names.into_iter().filter_map(|name| view.by_name(name)) {
+        app.trail().activated(caller, ActivatedBy::Agent, entry);
+    }
 }
 
 /// Lists agents, the latest first.
@@ -64,6 +86,50 @@ pub(crate) async fn list_agents(
     };
     let page = app.agents().list(&filter, &page_request(query.after, query.limit)?).await?;
     Ok(paged(page, |row| AgentDocument::of(&row.record)))
+}
+
+/// Lists agents that are at work and to whom nobody alive sees, the latest first.
+pub(crate) async fn left_over(app: &App, caller: &Principal) -> Result<LeftOver, ApiError> {
+    let filter = AgentFilter {
+        states: vec![AgentState::Running, AgentState::Paused],
+        owner: owner_filter(caller, None)?,
+        ..AgentFilter::default()
+    };
+    let mut page = PageRequest { after: None, limit: PAGE };
+    let mut agent_ids = Vec::new();
+    let is_left = |row: &&AgentRow| {
+        let owner = row.record.standing.work().map(|work| OwnerId(work.owner.clone()));
+        owner.is_some_and(|owner| !app.agents().is_alive(&owner))
+    };
+    loop {
+        let agents = app.agents().list(&filter, &page).await?;
+        agent_ids.extend(agents.items.iter().filter(is_left).map(|row| row.record.agent_id.0));
+        match agents.next {
+            Some(next) => page.after = Some(next),
+            None => return Ok(LeftOver { agent_ids }),
+        }
+    }
+}
+
+/// Removes agents that ended long ago, whoever's they are, and the folders that those which are gone worked in.
+pub(crate) async fn prune_agents(app: &App, wish: PruneWish) -> Result<PrunedAgents, ApiError> {
+    let agents = &*app.stores().agents;
+    let removed = agents.prune_agents(wish.before).await?;
+    let folders = artel_agents::prune_work_folders(&app.storeroom().work, agents).await?;
+    Ok(PrunedAgents { removed, folders })
+}
+
+/// Reads a part of an agent's log.
+pub(crate) async fn read_agent_log(
+    app: &App,
+    caller: &Principal,
+    id: AgentId,
+    query: LogQuery,
+) -> Result<LogPage, ApiError> {
+    own_agent(app, caller, id).await?;
+    let after = Revision(query.after.unwrap_or(0));
+    let events = app.agents().events(id, after, limit(query.limit)?).await?;
+    Ok(LogPage { items: events.iter().map(line).collect() })
 }
 
 /// Returns an agent.
@@ -243,12 +309,15 @@ impl Source for AgentLog {
 }
 
 fn written(logged: &LoggedAgentEvent) -> Written {
-    let event = serde_json::to_value(&logged.event.event).unwrap_or_default();
-    let kind = event["type"].as_str().unwrap_or("event").to_owned();
-    let Value::Object(event) = event else { return Written::new(logged.revision.0, &kind, &Value::Null) };
-    Written::new(
-        logged.revision.0,
-        &kind,
-        &LogLine { revision: logged.revision.0, at: logged.event.at, event },
-    )
+    let line = line(logged);
+    let kind = line.event.get("type").and_then(Value::as_str).unwrap_or("event");
+    Written::new(line.revision, kind, &line)
+}
+
+fn line(logged: &LoggedAgentEvent) -> LogLine {
+    let event = match serde_json::to_value(&logged.event.event) {
+        Ok(Value::Object(event)) => event,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    LogLine { revision: logged.revision.0, at: logged.event.at, event }
 }

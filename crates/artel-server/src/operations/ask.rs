@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use artel_api::plans::{AskState, AskStatus, Wish};
+use artel_api::plans::{AskQuery, AskState, AskStatus, Wish};
 use artel_engine::planner::{Answer, PlanRunner, Question, Ran, ReplanConfig, Replanner, RunVerdict};
+use artel_engine::trace;
 use artel_model::access::{Principal, UserId};
 use artel_model::id::{RunId, StepId};
 use artel_model::limit::ASKS_MAX;
@@ -18,7 +20,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::plans::{offered, wanted};
+use super::page::wait_ms;
+use super::plans::{offered, planner, wanted};
 use super::runs::{fresh_plan, submission};
 use super::story::read_story;
 use crate::app::App;
@@ -83,6 +86,7 @@ pub(super) fn ask_with(
     may_use: impl Fn(&SkillName) -> bool,
 ) -> Result<AskStatus, ApiError> {
     let text = wanted(&wish)?;
+    let planner = planner(app, wish.planner)?;
     let shelf = app.shelves().shelf(Some(&caller.viewer));
     // What is not offered is forbidden as well: a planner may know of a skill from elsewhere.
     let names = shelf.catalog().registry().all().map(|skill| &skill.name);
@@ -97,13 +101,32 @@ pub(super) fn ask_with(
     })?;
     let mut config = ReplanConfig::new(Arc::new(fresh_plan));
     config.deadline_ms = wish.timeout_ms.unwrap_or(config.deadline_ms);
-    let replanner = Replanner::new(app.planner().clone(), config);
+    let replanner = Replanner::new(planner, config);
     let runner = Runner { app: app.clone(), caller: caller.clone(), ask: id };
-    tokio::spawn(async move {
+    tokio::spawn(trace::within(trace::current(), async move {
         let answer = replanner.answer(&question, &runner).await;
         runner.app.asks().note(id, |asked| asked.answer = Some(answer));
-    });
+    }));
     read_ask(app, caller, id)
+}
+
+/// Says where the answer stands, as soon as more is known than the caller knows, or the time is up.
+pub(crate) async fn wait_for_ask(
+    app: &App,
+    caller: &Principal,
+    id: Uuid,
+    query: AskQuery,
+) -> Result<AskStatus, ApiError> {
+    let deadline = moment() + Duration::from_millis(wait_ms("wait_ms", query.wait_ms.unwrap_or(0), 0)?);
+    let mut changes = app.asks().changes();
+    loop {
+        changes.borrow_and_update();
+        let status = read_ask(app, caller, id)?;
+        let is_news = status.state == AskState::Answered || status.runs.len() > query.known_runs;
+        if is_news || tokio::time::timeout_at(deadline, changes.changed()).await.is_err() {
+            return Ok(status);
+        }
+    }
 }
 
 /// Says where the answer stands.

@@ -12,6 +12,7 @@ use super::ask::ask_with;
 use super::chat_stream::ChatStream;
 use super::skills::served;
 use crate::app::App;
+use crate::assistant::converse;
 use crate::error::ApiError;
 
 const NO_SKILLS: &str = "No skills available at the moment.";
@@ -63,6 +64,7 @@ pub(crate) async fn chat(
         Command::Skills(words) => list(app, caller, words).await,
         Command::Help => vec![text(HELP)],
         Command::Clear => {
+            app.conversations().forget(&caller.viewer.user, conversation);
             let done =
                 ChatEvent::Done { conversation_id: Uuid::now_v7(), run_id: None, ok: true, clear: true };
             return Ok(ChatStream::said(vec![text(CLEARED), done]));
@@ -91,9 +93,13 @@ fn begin(app: &App, caller: &Principal, message: &str, conversation: Uuid) -> Re
     if view.is_empty() {
         return Ok(answered(conversation, vec![text(NO_SKILLS)]));
     }
+    if let Some(assistant) = app.assistant() {
+        let events = converse(app, caller, assistant, view, conversation, message);
+        return Ok(ChatStream::talk(events));
+    }
     // Heard before the request is known, so that nothing that happens to it is missed.
     let changes = app.asks().changes();
-    let wish = Wish { request: message.to_owned(), timeout_ms: None };
+    let wish = Wish { request: message.to_owned(), timeout_ms: None, planner: None };
     let asked = ask_with(app, caller, wish, |name| view.by_name(name).is_some())?;
     Ok(ChatStream::asked(app.clone(), caller.clone(), conversation, asked.ask_id, changes))
 }

@@ -7,7 +7,7 @@ use artel_model::access::Principal;
 use artel_model::id::RunId;
 use artel_store::Revision;
 use async_trait::async_trait;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
 use super::ask::read_ask;
@@ -24,8 +24,16 @@ pub(crate) struct ChatStream {
     work: Option<Work>,
 }
 
+/// What an answer comes from.
+enum Work {
+    /// A request that plans are made and run for.
+    Asked(Box<Asked>),
+    /// A model that somebody talks to.
+    Talk(mpsc::Receiver<ChatEvent>),
+}
+
 /// A request that is being answered.
-struct Work {
+struct Asked {
     app: App,
     caller: Principal,
     conversation: Uuid,
@@ -51,9 +59,14 @@ impl ChatStream {
         ask: Uuid,
         changes: watch::Receiver<u64>,
     ) -> Self {
-        let work =
-            Work { app, caller, conversation, ask, changes, noticed: 0, last_run: None, following: None };
-        Self { ready: Vec::new(), number: 0, work: Some(work) }
+        let asked =
+            Asked { app, caller, conversation, ask, changes, noticed: 0, last_run: None, following: None };
+        Self { ready: Vec::new(), number: 0, work: Some(Work::Asked(Box::new(asked))) }
+    }
+
+    /// Tells what a model says and does.
+    pub(super) fn talk(events: mpsc::Receiver<ChatEvent>) -> Self {
+        Self { ready: Vec::new(), number: 0, work: Some(Work::Talk(events)) }
     }
 
     fn written(&mut self, event: &ChatEvent) -> Written {
@@ -67,7 +80,10 @@ impl Source for ChatStream {
     async fn next(&mut self) -> Next {
         if self.ready.is_empty() {
             let Some(work) = &mut self.work else { return Next::Over };
-            self.ready = work.next().await;
+            self.ready = match work {
+                Work::Asked(asked) => asked.next().await,
+                Work::Talk(events) => events.recv().await.into_iter().collect(),
+            };
         }
         let ready = std::mem::take(&mut self.ready);
         if matches!(ready.last(), Some(ChatEvent::Done { .. }) | None) {
@@ -77,7 +93,7 @@ impl Source for ChatStream {
     }
 }
 
-impl Work {
+impl Asked {
     /// Waits for something to tell; nothing when there is nobody left who could say more.
     async fn next(&mut self) -> Vec<ChatEvent> {
         loop {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 const CHOICE: &str = "narrative_choice";
 
 /// Tells of one run.
-pub(super) struct RunTelling {
+pub(crate) struct RunTelling {
     id: RunId,
     run: Option<Run>,
     /// Where each step stood when it was last told.
@@ -23,12 +23,12 @@ pub(super) struct RunTelling {
 }
 
 impl RunTelling {
-    pub(super) fn new(id: RunId) -> Self {
+    pub(crate) fn new(id: RunId) -> Self {
         Self { id, run: None, told: Vec::new() }
     }
 
     /// Takes in what is next in the log, and returns what there is to tell of it.
-    pub(super) fn tell(&mut self, log: &[LoggedEvent]) -> Vec<ChatEvent> {
+    pub(crate) fn tell(&mut self, log: &[LoggedEvent]) -> Vec<ChatEvent> {
         let mut events = Vec::new();
         for logged in log {
             let event = &logged.event;
@@ -127,7 +127,7 @@ impl RunTelling {
             step: run.plan().steps()[step].id.to_string(),
             skill: run.skill(step).0.to_string(),
             state,
-            message: message.map(cut),
+            message: message.map(shortened),
         }
     }
 
@@ -181,7 +181,7 @@ fn choices(payload: &Value) -> Vec<String> {
     let list = payload.get("choices").and_then(Value::as_array).into_iter().flatten();
     let text = |choice: &Value| {
         let inside = || ["message", "text", "label", "title"].into_iter().find_map(|name| choice.get(name));
-        choice.as_str().or_else(|| inside().and_then(Value::as_str)).map(|text| cut(text.trim()))
+        choice.as_str().or_else(|| inside().and_then(Value::as_str)).map(|text| shortened(text.trim()))
     };
     list.filter_map(text).filter(|text| !text.is_empty()).take(CHAT_CHOICES_MAX).collect()
 }
@@ -193,14 +193,14 @@ pub(super) fn conclusion(result: &ResultDocument) -> ChatEvent {
         let outputs = result.execution_trace.iter().filter_map(output);
         let texts: Vec<String> = narrative.map(str::to_owned).into_iter().chain(outputs).collect();
         let text = if texts.is_empty() { "Done.".to_owned() } else { texts.join("\n\n") };
-        return ChatEvent::Text { text: cut(&text) };
+        return ChatEvent::Text { text: shortened(&text) };
     }
     let failed = result.execution_trace.iter().find_map(|entry| entry.error.as_ref());
     let why = narrative.or(failed.map(|error| error.message.as_str()));
     let code = result.failure_reason.and_then(|reason| serde_json::to_value(reason).ok());
     ChatEvent::Error {
         code: code.as_ref().and_then(Value::as_str).unwrap_or("failed").to_owned(),
-        message: cut(why.unwrap_or("It did not succeed.")),
+        message: shortened(why.unwrap_or("It did not succeed.")),
     }
 }
 
@@ -228,7 +228,8 @@ fn plain(output: &Map<String, Value>) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+/// Returns a text that is no longer than a chat shows.
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(CHAT_TEXT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_between_characters() {
         let text = "ü".repeat(CHAT_TEXT_CHARS_MAX + 1);
-        assert_eq!(cut(&text).chars().count(), CHAT_TEXT_CHARS_MAX + 1);
-        assert!(cut(&text).ends_with('…'));
+        assert_eq!(shortened(&text).chars().count(), CHAT_TEXT_CHARS_MAX + 1);
+        assert!(shortened(&text).ends_with('…'));
     }
 }

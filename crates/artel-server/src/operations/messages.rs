@@ -10,12 +10,12 @@ use artel_api::messages::{
 };
 use artel_model::access::Principal;
 use artel_model::id::{AgentId, MessageId};
-use artel_model::limit::{API_PAGE_ITEMS_MAX, API_WAIT_MS, API_WAIT_MS_MAX};
+use artel_model::limit::{API_PAGE_ITEMS, API_PAGE_ITEMS_MAX, API_WAIT_MS, MAILBOX_MAX};
 use artel_model::message::{Address, DeadLetter, MessageDocument, MessageDraft, MessageKind, Sender};
 use serde_json::{Map, Value};
 
 use super::owned::own_agent;
-use super::page::{limit, page_request, paged};
+use super::page::{page_request, paged, wait_ms};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -100,18 +100,11 @@ async fn draft(
     }
 }
 
-fn wait_ms(name: &str, millis: u64, least: u64) -> Result<u64, ApiError> {
-    if (least..=API_WAIT_MS_MAX).contains(&millis) {
-        return Ok(millis);
-    }
-    Err(ApiError::bad_request("invalid_query", format!("`{name}` is from {least} to {API_WAIT_MS_MAX} ms")))
-}
-
 /// Reads a mailbox; what is returned counts as read, unless that is not wanted.
 pub(crate) async fn read_mail(app: &App, caller: &Principal, wish: MailWish) -> Result<Mailbox, ApiError> {
     let agent = AgentId(wish.agent_id);
     own_agent(app, caller, agent).await?;
-    let limit = limit(wish.limit)?;
+    let limit = mail_limit(wish.limit)?;
     let millis = wait_ms("wait_ms", wish.wait_ms.unwrap_or(0), 0)?;
     if millis > 0 {
         app.office().wait_for_mail(agent, Duration::from_millis(millis)).await?;
@@ -120,6 +113,15 @@ pub(crate) async fn read_mail(app: &App, caller: &Principal, wish: MailWish) -> 
     let mail = app.office().read(agent, options).await?;
     let items = mail.iter().map(|mail| MessageDocument::of(&mail.message, Some(mail.is_read)));
     Ok(Mailbox { items: items.collect() })
+}
+
+/// Returns how many messages were asked for: a whole mailbox can be read at once.
+fn mail_limit(asked: Option<u32>) -> Result<usize, ApiError> {
+    let limit = asked.map_or(API_PAGE_ITEMS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    match limit {
+        1..=MAILBOX_MAX => Ok(limit),
+        _ => Err(ApiError::bad_request("invalid_query", format!("`limit` is from 1 to {MAILBOX_MAX}"))),
+    }
 }
 
 /// Marks messages as read.

@@ -1,7 +1,7 @@
 //! What queries say about lists: which page, and which of the words there are.
 
 use artel_api::Paged;
-use artel_model::limit::{API_PAGE_ITEMS, API_PAGE_ITEMS_MAX};
+use artel_model::limit::{API_PAGE_ITEMS, API_PAGE_ITEMS_MAX, API_WAIT_MS_MAX};
 use artel_store::{Cursor, Page, PageRequest};
 
 use crate::error::ApiError;
@@ -15,6 +15,14 @@ pub(super) fn limit(asked: Option<u32>) -> Result<usize, ApiError> {
             Err(ApiError::bad_request("invalid_query", format!("`limit` is from 1 to {API_PAGE_ITEMS_MAX}")))
         }
     }
+}
+
+/// Returns how long to wait, within what may be waited over HTTP.
+pub(super) fn wait_ms(name: &str, millis: u64, least: u64) -> Result<u64, ApiError> {
+    if (least..=API_WAIT_MS_MAX).contains(&millis) {
+        return Ok(millis);
+    }
+    Err(ApiError::bad_request("invalid_query", format!("`{name}` is from {least} to {API_WAIT_MS_MAX} ms")))
 }
 
 /// Returns the page that was asked for.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_api::plans::{GeneratedPlan, PlanCheck, Wish};
+use artel_api::plans::{GeneratedPlan, PlanCheck, PlannerWord, Wish};
 use artel_engine::SkillShelf;
-use artel_engine::planner::{PlanningRequest, SkillOffer, offers};
+use artel_engine::planner::{Planner, PlanningRequest, SkillOffer, offers};
 use artel_model::access::Principal;
 use artel_model::plan::{SkillLookup as _, resolve_value};
 use axum::http::StatusCode;
@@ -26,13 +26,19 @@ pub(crate) async fn check_plan(
     let shelf = app.shelves().shelf(Some(&caller.viewer));
     let checked = tokio::task::spawn_blocking(move || resolve_value(&document, &*shelf)).await;
     let checked = checked.map_err(|_| ApiError::unavailable("interrupted", "the request was interrupted"))?;
-    let problems = checked.err().unwrap_or_default();
-    Ok(PlanCheck { valid: problems.is_empty(), problems })
+    Ok(match checked {
+        Ok(plan) => {
+            let tools = plan.steps().iter().filter(|step| step.scope.is_none()).count();
+            PlanCheck { valid: true, tools: Some(tools), problems: Vec::new() }
+        }
+        Err(problems) => PlanCheck { valid: false, tools: None, problems },
+    })
 }
 
 /// Makes a plan of words, without running it.
 pub(crate) async fn generate(app: &App, caller: &Principal, wish: Wish) -> Result<GeneratedPlan, ApiError> {
     let text = wanted(&wish)?;
+    let planner = planner(app, wish.planner)?;
     let shelf = app.shelves().shelf(Some(&caller.viewer));
     let planning_ms = app.run_settings().planning_ms;
     let millis = wish.timeout_ms.map_or(planning_ms, |millis| millis.min(planning_ms));
@@ -47,7 +53,7 @@ pub(crate) async fn generate(app: &App, caller: &Principal, wish: Wish) -> Resul
         deadline: moment() + Duration::from_millis(millis),
         check: shelf,
     };
-    let planned = tokio::time::timeout_at(request.deadline, app.planner().plan(&request)).await;
+    let planned = tokio::time::timeout_at(request.deadline, planner.plan(&request)).await;
     let planned = planned.map_err(|_| {
         ApiError::new(
             StatusCode::GATEWAY_TIMEOUT,
@@ -60,6 +66,16 @@ pub(crate) async fn generate(app: &App, caller: &Principal, wish: Wish) -> Resul
         ApiError::unprocessable("no_plan", error.to_string())
     })?;
     Ok(GeneratedPlan { plan: planned.document, planner: planned.by.to_string(), notes: planned.notes })
+}
+
+/// Returns who makes the plan: whoever was asked for, else whoever is configured.
+pub(super) fn planner(app: &App, asked: Option<PlannerWord>) -> Result<Arc<dyn Planner>, ApiError> {
+    let Some(word) = asked else { return Ok(app.planner().clone()) };
+    match app.named_planners().get(&word) {
+        Some(Ok(planner)) => Ok(planner.clone()),
+        Some(Err(why)) => Err(ApiError::unprocessable("planner_unavailable", why)),
+        None => Err(ApiError::unprocessable("planner_unavailable", "this planner is not configured here")),
+    }
 }
 
 /// Returns what is wanted, if anything is.

@@ -32,7 +32,7 @@ pub(super) fn invalid_plan(problems: &[PlanProblem]) -> ApiError {
 impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::KeyTaken { .. } => idempotency::conflict(),
+            SubmitError::KeyTaken { run, .. } => idempotency::conflict().with_details(json!({"run_id": run})),
             SubmitError::Store(error) => error.into(),
         }
     }

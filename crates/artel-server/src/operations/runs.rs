@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use artel_api::Paged;
-use artel_api::runs::{LogLine, RunRequest, RunsQuery};
-use artel_engine::{Command, Follow, SkillShelf, Submitted};
+use artel_api::plans::RunQuery;
+use artel_api::runs::{
+    LogLine, LogPage, LogQuery, PruneWish, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
+};
+use artel_engine::{Command, Follow, Pruned, SkillShelf, Submitted};
 use artel_model::access::Principal;
 use artel_model::id::{PlanId, RunId};
 use artel_model::name::SkillName;
@@ -12,13 +15,13 @@ use artel_model::plan::{
     ChainRequest, Plan, PlanProblem, SkillChoice, SkillRequest, chain_plan, resolve_value, skill_plan,
 };
 use artel_model::run::{Deadlines, Origin, ResultDocument, RunState, RunSummary, Submission, SubmissionKind};
-use artel_store::{LoggedEvent, Revision, RunFilter};
+use artel_store::{LoggedEvent, Revision, RunFilter, RunRow};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::owned::{own_run, owner_filter};
-use super::page::{page_request, paged, words};
+use super::page::{limit, page_request, paged, words};
 use super::refusal::invalid_plan;
 use super::story::read_story;
 use crate::app::App;
@@ -31,12 +34,17 @@ pub(crate) async fn run_plan(
     app: &App,
     caller: &Principal,
     document: Value,
-    timeout_ms: Option<u64>,
+    how: RunQuery,
     key: &IdempotencyKey,
-) -> Result<RunSummary, ApiError> {
+) -> Result<StartedRun, ApiError> {
+    if how.slots == Some(0) {
+        return Err(ApiError::bad_request("invalid_query", "`slots` is at least 1"));
+    }
     let plan = resolve_on_shelf(app, caller, move |shelf| resolve_value(&document, shelf)).await?;
-    let run_ms = timeout_ms.unwrap_or(app.run_settings().deadline_ms);
-    submit(app, caller, SubmissionKind::Plan, plan, run_ms, key).await
+    let run_ms = how.timeout_ms.unwrap_or(app.run_settings().deadline_ms);
+    let mut submission = submission(app, caller, SubmissionKind::Plan, plan, run_ms);
+    submission.slots = how.slots.unwrap_or(submission.slots);
+    submit(app, caller, submission, key).await
 }
 
 /// Runs a skill or a plan.
@@ -45,13 +53,14 @@ pub(crate) async fn start_run(
     caller: &Principal,
     request: RunRequest,
     key: &IdempotencyKey,
-) -> Result<RunSummary, ApiError> {
+) -> Result<StartedRun, ApiError> {
     let is_plan_alone =
         request.version.is_none() && request.script.is_none() && request.params.is_empty() && !request.chain;
     match (request.skill.clone(), request.plan.clone()) {
         (Some(skill), None) => run_skill(app, caller, skill, request, key).await,
         (None, Some(plan)) if is_plan_alone => {
-            run_plan(app, caller, Value::Object(plan), request.timeout_ms, key).await
+            let how = RunQuery { timeout_ms: request.timeout_ms, slots: None };
+            run_plan(app, caller, Value::Object(plan), how, key).await
         }
         (None, Some(_)) => Err(ApiError::unprocessable(
             "invalid_body",
@@ -69,7 +78,7 @@ async fn run_skill(
     skill: SkillName,
     request: RunRequest,
     key: &IdempotencyKey,
-) -> Result<RunSummary, ApiError> {
+) -> Result<StartedRun, ApiError> {
     let kind = SubmissionKind::Skill { skill: skill.clone() };
     let timeout_ms = request.timeout_ms;
     let plan = if request.chain {
@@ -95,7 +104,7 @@ async fn run_skill(
         plan.steps().iter().map(|step| step.timeout_ms.saturating_mul(u64::from(step.retry.max_retries) + 1));
     let needed = needed.fold(0, u64::saturating_add);
     let run_ms = timeout_ms.unwrap_or(needed.max(app.run_settings().deadline_ms));
-    submit(app, caller, kind, plan, run_ms, key).await
+    submit(app, caller, submission(app, caller, kind, plan, run_ms), key).await
 }
 
 /// Takes the parameters of a chain apart: an object for each skill.
@@ -135,16 +144,16 @@ async fn resolve_on_shelf(
 async fn submit(
     app: &App,
     caller: &Principal,
-    kind: SubmissionKind,
-    plan: Plan,
-    run_ms: u64,
+    submission: Submission,
     key: &IdempotencyKey,
-) -> Result<RunSummary, ApiError> {
-    let submission = submission(app, caller, kind, plan, run_ms);
+) -> Result<StartedRun, ApiError> {
     let submitted = app.engine().submit(submission, key.scoped(caller)).await?;
-    let (Submitted::New(run) | Submitted::Existing(run)) = submitted;
+    let (run, is_repeated) = match submitted {
+        Submitted::New(run) => (run, false),
+        Submitted::Existing(run) => (run, true),
+    };
     let row = app.stores().runs.run(run).await?.ok_or_else(|| ApiError::not_found("run"))?;
-    Ok(row.summary)
+    Ok(StartedRun::of(row.summary, is_repeated))
 }
 
 pub(super) fn submission(
@@ -163,6 +172,7 @@ pub(super) fn submission(
         agent: None,
         policy: None,
         viewer: Some(caller.viewer.clone()),
+        trace_parent: None,
     }
 }
 
@@ -171,7 +181,7 @@ pub(crate) async fn list_runs(
     app: &App,
     caller: &Principal,
     query: RunsQuery,
-) -> Result<Paged<RunSummary>, ApiError> {
+) -> Result<Paged<RunStatus>, ApiError> {
     let filter = RunFilter {
         states: words("state", query.state.as_deref(), RunState::ALL, RunState::as_str)?,
         created_from: query.since,
@@ -179,7 +189,38 @@ pub(crate) async fn list_runs(
         owner: owner_filter(caller, query.owner.as_deref())?,
     };
     let page = app.stores().runs.runs(&filter, &page_request(query.after, query.limit)?).await?;
-    Ok(paged(page, |row| row.summary))
+    Ok(paged(page, |row| status(app, row)))
+}
+
+/// Says where a run stands.
+pub(crate) async fn run_status(app: &App, caller: &Principal, id: RunId) -> Result<RunStatus, ApiError> {
+    Ok(status(app, own_run(app, caller, id).await?))
+}
+
+fn status(app: &App, row: RunRow) -> RunStatus {
+    let is_driven = row.owner.as_ref().is_some_and(|owner| app.agents().is_alive(owner));
+    let is_over = row.summary.state.is_final();
+    RunStatus::of(row.summary, is_driven && !is_over)
+}
+
+/// Reads a part of a run's log.
+pub(crate) async fn read_run_log(
+    app: &App,
+    caller: &Principal,
+    id: RunId,
+    query: LogQuery,
+) -> Result<LogPage, ApiError> {
+    own_run(app, caller, id).await?;
+    let after = Revision(query.after.unwrap_or(0));
+    let events = app.stores().runs.events(id, after, limit(query.limit)?).await?;
+    Ok(LogPage { items: events.iter().map(line).collect() })
+}
+
+/// Removes runs that ended long ago, whoever's they are.
+pub(crate) async fn prune_runs(app: &App, wish: PruneWish) -> Result<PrunedRuns, ApiError> {
+    let pruned = artel_engine::prune(&*app.stores().runs, &app.storeroom().assets, wish.before).await;
+    let Pruned { runs, assets } = pruned?;
+    Ok(PrunedRuns { removed: runs, assets })
 }
 
 /// Returns what came of a run so far.
@@ -244,12 +285,15 @@ impl Source for RunLog {
 }
 
 fn written(logged: &LoggedEvent) -> Written {
-    let event = serde_json::to_value(&logged.event.event).unwrap_or_default();
-    let kind = event["type"].as_str().unwrap_or("event").to_owned();
-    let Value::Object(event) = event else { return Written::new(logged.revision.0, &kind, &Value::Null) };
-    Written::new(
-        logged.revision.0,
-        &kind,
-        &LogLine { revision: logged.revision.0, at: logged.event.at, event },
-    )
+    let line = line(logged);
+    let kind = line.event.get("type").and_then(Value::as_str).unwrap_or("event");
+    Written::new(line.revision, kind, &line)
+}
+
+fn line(logged: &LoggedEvent) -> LogLine {
+    let event = match serde_json::to_value(&logged.event.event) {
+        Ok(Value::Object(event)) => event,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    LogLine { revision: logged.revision.0, at: logged.event.at, event }
 }

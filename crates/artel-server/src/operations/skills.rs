@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_catalog::file_hash;
 use artel_catalog::shared::{Entry, EntryFile, Snapshot, View};
+use artel_catalog::{file_hash, holds_settings};
 use artel_model::access::Principal;
 
 use crate::app::App;
@@ -33,6 +33,11 @@ pub(crate) async fn read_skill_file(
     path: &str,
 ) -> Result<(EntryFile, Vec<u8>), ApiError> {
     let file = entry.file(path).ok_or_else(|| ApiError::not_found("file"))?.clone();
+    // What somebody set for a skill may be secret; it is shown masked, and only there.
+    let listed = entry.loaded.files.iter().find(|listed| listed.path == file.path);
+    if listed.is_some_and(|listed| holds_settings(&entry.loaded, listed)) {
+        return Err(ApiError::not_found("file"));
+    }
     let (loaded, wanted) = (Arc::clone(&entry.loaded), file.clone());
     let read = tokio::task::spawn_blocking(move || {
         let content = loaded.location.tree()?.read(&wanted.path, wanted.size.max(1)).ok()?;

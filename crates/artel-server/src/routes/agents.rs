@@ -1,13 +1,15 @@
 //! `/api/agents`: spawning, listing, reading, watching and steering agents.
 
 use artel_api::agents::{
-    AgentMetrics, AgentWish, AgentsQuery, Operation, OperationAnswer, PolicyAnswer, PolicyQuery, SpawnedAgent,
+    AgentMetrics, AgentWish, AgentsQuery, LeftOver, Operation, OperationAnswer, PolicyAnswer, PolicyQuery,
+    PrunedAgents, SpawnedAgent,
 };
 use artel_api::messages::{Mailbox, MailboxQuery};
-use artel_api::runs::LogLine;
+use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_model::access::Scope;
 use artel_model::agent::AgentDocument;
+use artel_model::catalog::AuditAction;
 use artel_model::id::AgentId;
 use axum::Json;
 use axum::extract::State;
@@ -16,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
 use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
@@ -78,10 +81,42 @@ pub(super) fn routes() -> Vec<Route> {
     };
     vec![Route::new(AGENTS, list), Route::new(spawn_agent, spawn), Route::new(read, read_agent)]
         .into_iter()
+        .chain(all_of_them())
         .chain(looks(read))
         .chain(words(read))
         .chain(work(read))
         .collect()
+}
+
+/// What can be asked about all agents together, and what an administrator may do with them.
+fn all_of_them() -> Vec<Route> {
+    let left_over = Endpoint {
+        path: "/api/agents/left-over",
+        id: "listLeftOverAgents",
+        summary: "Names the agents that are at work and to whom nobody alive sees.",
+        query: None,
+        answers: &[Answer {
+            status: 200,
+            meaning: "Their ids.",
+            payloads: &[Payload::Json(shape::<LeftOver>)],
+        }],
+        ..AGENTS
+    };
+    let prune = Endpoint {
+        method: Method::Post,
+        path: "/api/agents/prune",
+        id: "pruneAgents",
+        summary: "Removes agents of everybody that ended long ago, and the folders that those which are gone worked in.",
+        needs: Needs::AdminOr("Only an administrator removes the agents of everybody."),
+        body: Body::Required(&[Payload::Json(shape::<PruneWish>)]),
+        answers: &[Answer {
+            status: 200,
+            meaning: "What was removed.",
+            payloads: &[Payload::Json(shape::<PrunedAgents>)],
+        }],
+        ..left_over
+    };
+    vec![Route::new(left_over, list_left_over), Route::new(prune, prune_agents)]
 }
 
 /// What can be asked about an agent.
@@ -133,7 +168,19 @@ fn looks(read: Endpoint) -> Vec<Route> {
         ],
         ..read
     };
+    let log = Endpoint {
+        path: "/api/agents/{id}/log",
+        id: "readAgentLog",
+        summary: "Returns the log of an agent as far as it is written, part by part.",
+        query: Some(shape::<LogQuery>),
+        answers: &[
+            Answer { status: 200, meaning: "A part.", payloads: &[Payload::Json(shape::<LogPage>)] },
+            NOT_FOUND,
+        ],
+        ..read
+    };
     vec![
+        Route::new(log, read_log),
         Route::new(policy, explain),
         Route::new(metrics, agent_metrics),
         Route::new(mailbox, look),
@@ -231,6 +278,30 @@ async fn list(
     operations::list_agents(&app, &caller, query).await.map(Json)
 }
 
+async fn list_left_over(State(app): State<App>, Caller(caller): Caller) -> Result<Json<LeftOver>, ApiError> {
+    operations::left_over(&app, &caller).await.map(Json)
+}
+
+async fn prune_agents(
+    State(app): State<App>,
+    auditor: Auditor,
+    JsonBody(wish): JsonBody<PruneWish>,
+) -> Result<Json<PrunedAgents>, ApiError> {
+    let pruned = operations::prune_agents(&app, wish).await?;
+    let summary = format!("{} agents that ended before {}", pruned.removed, wish.before);
+    auditor.note(&app, AuditAction::AgentsPruned, "agents", &summary).await?;
+    Ok(Json(pruned))
+}
+
+async fn read_log(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<AgentId>,
+    Asked(query): Asked<LogQuery>,
+) -> Result<Json<LogPage>, ApiError> {
+    operations::read_agent_log(&app, &caller, id, query).await.map(Json)
+}
+
 async fn spawn(
     State(app): State<App>,
     Caller(caller): Caller,
@@ -283,7 +354,7 @@ async fn watch_agent(
     Named(id): Named<AgentId>,
     LastEventId(after): LastEventId,
 ) -> Result<Response, ApiError> {
-    stream(&app, operations::agent_log(&app, &caller, id, after).await?)
+    stream(&app, &caller, operations::agent_log(&app, &caller, id, after).await?)
 }
 
 async fn execute_operation(

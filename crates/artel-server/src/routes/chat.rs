@@ -38,5 +38,5 @@ async fn answer(
     Caller(caller): Caller,
     JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, ApiError> {
-    stream(&app, operations::chat(&app, &caller, request).await?)
+    stream(&app, &caller, operations::chat(&app, &caller, request).await?)
 }

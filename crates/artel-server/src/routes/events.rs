@@ -41,5 +41,5 @@ async fn watch(
     Asked(query): Asked<EventsQuery>,
     LastEventId(after): LastEventId,
 ) -> Result<Response, ApiError> {
-    stream(&app, operations::topic_log(&app, &caller, query, after).await?)
+    stream(&app, &caller, operations::topic_log(&app, &caller, query, after).await?)
 }

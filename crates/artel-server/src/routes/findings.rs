@@ -2,6 +2,7 @@
 
 use artel_api::findings::{FindingList, FindingQuery, OverrideDraft, OverrideList};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_catalog::scan::cisco::ATTRIBUTION;
 use artel_model::access::Scope;
 use artel_model::catalog::{AuditAction, Override};
 use artel_store::{Cursor, FindingFilter, PageRequest};
@@ -24,10 +25,6 @@ const PAGE: usize = 50;
 const PAGE_MAX: usize = 200;
 /// Characters of a reason.
 const REASON_CHARS_MAX: usize = 1000;
-/// Whose work findings are, and what they are worth.
-const ATTRIBUTION: &str = "Findings come from artel's own scanner and, where it is installed, from Skill Scanner, \
-     provided by Cisco AI Defense (https://github.com/cisco-ai-defense/skill-scanner, Apache-2.0). Results are \
-     best-effort and no guarantee.";
 const ADMINS: &str = "Only administrators can override the verdict of a scan.";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -97,13 +94,18 @@ async fn list_findings(
     Asked(asked): Asked<FindingQuery>,
 ) -> Result<Json<FindingList>, ApiError> {
     let page = PageRequest {
-        after: asked.cursor.clone().map(Cursor),
+        after: asked.after.clone().map(Cursor),
         limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX),
     };
     let (snapshot, _) = served(&app, &caller)?;
     let page = app.catalogs().findings(&caller, &snapshot, &filter(asked)?, &page).await?;
-    let next_cursor = page.next.map(|cursor| cursor.0);
-    Ok(Json(FindingList { items: page.items, next_cursor, attribution: ATTRIBUTION.to_owned() }))
+    let next = page.next.map(|cursor| cursor.0);
+    Ok(Json(FindingList { items: page.items, next, attribution: attribution() }))
+}
+
+/// Says whose work findings are, and what they are worth.
+fn attribution() -> String {
+    format!("Findings come from artel's own scanner and, where it is used, from {ATTRIBUTION}")
 }
 
 fn filter(asked: FindingQuery) -> Result<FindingFilter, ApiError> {

@@ -1,6 +1,8 @@
 //! Hubs: looked at, registered, changed, fetched and removed, by administrators.
 
-use artel_api::hubs::{CrawlAnswer, CrawlEvent, CrawledSkill, HubChange, HubDraft, HubList, HubView};
+use artel_api::hubs::{
+    CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubView,
+};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_catalog::hub::CrawlPreview;
 use artel_engine::hub::HubProgress;
@@ -11,6 +13,7 @@ use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::app::App;
@@ -147,7 +150,7 @@ async fn crawl_hub(
 async fn stream_crawl(app: App, wish: HubWish, lines: mpsc::Sender<Bytes>) {
     let progress = lines.clone();
     let tell = move |step: HubProgress| {
-        let event = CrawlEvent::Progress { message: told(step) };
+        let event = CrawlEvent::Progress { message: told(step), step: crawl_step(step) };
         // A reader who is slow misses steps, not the result.
         let _ = progress.try_send(line(&event));
     };
@@ -176,6 +179,16 @@ fn told(step: HubProgress) -> String {
         HubProgress::Fetching { bytes } => format!("fetched {bytes} bytes"),
         HubProgress::Reading { done, total } => format!("read {done} of {total} files"),
         HubProgress::Done { skills } => format!("found {skills} skills"),
+    }
+}
+
+/// Shows how far a crawl has come.
+pub fn crawl_step(step: HubProgress) -> CrawlStep {
+    match step {
+        HubProgress::Resolving => CrawlStep::Resolving,
+        HubProgress::Fetching { bytes } => CrawlStep::Fetching { bytes },
+        HubProgress::Reading { done, total } => CrawlStep::Reading { done, total },
+        HubProgress::Done { skills } => CrawlStep::Done { skills },
     }
 }
 
@@ -277,9 +290,9 @@ fn crawled(preview: CrawlPreview) -> CrawlAnswer {
 impl From<HubError> for ApiError {
     fn from(error: HubError) -> Self {
         match error {
-            HubError::Request(_) | HubError::NotAllowed(_) => {
-                Self::bad_request("invalid_location", error.to_string())
-            }
+            HubError::Request(_) => Self::bad_request("invalid_location", error.to_string()),
+            HubError::NotAllowed(_) => Self::bad_request("invalid_location", error.to_string())
+                .with_details(json!({"setting": "hubs.hosts"})),
             HubError::SameLocation(_) => Self::conflict("same_location", error.to_string()),
             HubError::Unknown => Self::not_found("hub"),
             HubError::TooMany => Self::conflict("too_many_hubs", error.to_string()),

@@ -3,6 +3,7 @@
 mod agents;
 mod aliases;
 mod all;
+mod assets;
 mod audit;
 mod chat;
 mod discovery;
@@ -11,13 +12,18 @@ mod events;
 mod executions;
 mod findings;
 mod hubs;
+mod imports;
 mod keys;
 mod messages;
+mod operator;
 mod plans;
+mod rescans;
 mod runs;
 mod saved_skills;
+mod skill_files;
 mod skills;
 mod system;
+mod trail;
 
 pub(crate) use all::all;
-pub use hubs::hub_view;
+pub use hubs::{crawl_step, hub_view};

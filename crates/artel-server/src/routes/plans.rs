@@ -1,10 +1,10 @@
 //! `/api/plans`: checking plans, running them, making them of words.
 
-use artel_api::plans::{AskStatus, GeneratedPlan, PlanCheck, RunQuery, Wish};
+use artel_api::plans::{AskQuery, AskStatus, GeneratedPlan, PlanCheck, RunQuery, Wish};
+use artel_api::runs::StartedRun;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_model::access::Scope;
 use artel_model::plan::PlanDocument;
-use artel_model::run::RunSummary;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
             Answer {
                 status: 202,
                 meaning: "It runs; `Location` says where to look.",
-                payloads: &[Payload::Json(shape::<RunSummary>)],
+                payloads: &[Payload::Json(shape::<StartedRun>)],
             },
             CONFLICT,
         ],
@@ -89,7 +89,8 @@ pub(super) fn routes() -> Vec<Route> {
         method: Method::Get,
         path: "/api/plans/asks/{id}",
         id: "readAsk",
-        summary: "Says where the answer to something that was asked in words stands. It is remembered for a while.",
+        summary: "Says where the answer to something that was asked in words stands, and waits for news if wanted. It is remembered for a while.",
+        query: Some(shape::<AskQuery>),
         body: Body::None,
         answers: &[
             Answer {
@@ -125,7 +126,7 @@ async fn run_plan(
     key: IdempotencyKey,
     JsonBody(document): JsonBody<Value>,
 ) -> Result<Response, ApiError> {
-    operations::run_plan(&app, &caller, document, query.timeout_ms, &key).await.map(accepted)
+    operations::run_plan(&app, &caller, document, query, &key).await.map(accepted)
 }
 
 async fn generate_plan(
@@ -152,6 +153,7 @@ async fn read_ask(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<Uuid>,
+    Asked(query): Asked<AskQuery>,
 ) -> Result<Json<AskStatus>, ApiError> {
-    operations::read_ask(&app, &caller, id).map(Json)
+    operations::wait_for_ask(&app, &caller, id, query).await.map(Json)
 }

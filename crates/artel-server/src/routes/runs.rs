@@ -1,9 +1,13 @@
 //! `/api/runs`: starting, listing, reading, watching and steering runs.
 
-use artel_api::runs::{LogLine, RunRequest, RunsQuery, StatsAnswer, StatsQuery, Word};
+use artel_api::runs::{
+    LogLine, LogPage, LogQuery, PruneWish, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
+    StatsAnswer, StatsQuery, Word,
+};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_engine::Command;
 use artel_model::access::Scope;
+use artel_model::catalog::AuditAction;
 use artel_model::id::{RunId, StepId};
 use artel_model::run::{ResultDocument, RunSummary};
 use axum::Json;
@@ -12,6 +16,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
 use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
@@ -32,7 +37,7 @@ const RUNS: Endpoint = Endpoint {
     answers: &[Answer {
         status: 200,
         meaning: "One page.",
-        payloads: &[Payload::Json(shape::<Paged<RunSummary>>)],
+        payloads: &[Payload::Json(shape::<Paged<RunStatus>>)],
     }],
 };
 
@@ -56,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
             Answer {
                 status: 202,
                 meaning: "It runs; `Location` says where to look.",
-                payloads: &[Payload::Json(shape::<RunSummary>)],
+                payloads: &[Payload::Json(shape::<StartedRun>)],
             },
             Answer {
                 status: 409,
@@ -92,6 +97,44 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..read
     };
+    let mut routes = vec![
+        Route::new(RUNS, list),
+        Route::new(start, start_run),
+        Route::new(read, read_run),
+        Route::new(watch, watch_run),
+    ];
+    routes.extend(looks(read));
+    routes.extend(commands());
+    routes
+}
+
+/// What can be asked about runs besides, and what an administrator may do with all of them.
+fn looks(read: Endpoint) -> Vec<Route> {
+    let status = Endpoint {
+        path: "/api/runs/{id}/status",
+        id: "readRunStatus",
+        summary: "Says where a run stands, and whether somebody drives it.",
+        answers: &[
+            Answer {
+                status: 200,
+                meaning: "Where it stands.",
+                payloads: &[Payload::Json(shape::<RunStatus>)],
+            },
+            NOT_FOUND,
+        ],
+        ..read
+    };
+    let log = Endpoint {
+        path: "/api/runs/{id}/log",
+        id: "readRunLog",
+        summary: "Returns the log of a run as far as it is written, part by part.",
+        query: Some(shape::<LogQuery>),
+        answers: &[
+            Answer { status: 200, meaning: "A part.", payloads: &[Payload::Json(shape::<LogPage>)] },
+            NOT_FOUND,
+        ],
+        ..read
+    };
     let stats = Endpoint {
         path: "/api/runs/stats",
         id: "countRuns",
@@ -104,15 +147,27 @@ pub(super) fn routes() -> Vec<Route> {
         }],
         ..RUNS
     };
-    let mut routes = vec![
-        Route::new(RUNS, list),
-        Route::new(start, start_run),
+    let prune = Endpoint {
+        method: Method::Post,
+        path: "/api/runs/prune",
+        id: "pruneRuns",
+        summary: "Removes runs of everybody that ended long ago, with the files that only they made.",
+        needs: Needs::AdminOr("Only an administrator removes the runs of everybody."),
+        query: None,
+        body: Body::Required(&[Payload::Json(shape::<PruneWish>)]),
+        answers: &[Answer {
+            status: 200,
+            meaning: "What was removed.",
+            payloads: &[Payload::Json(shape::<PrunedRuns>)],
+        }],
+        ..RUNS
+    };
+    vec![
+        Route::new(status, read_status),
+        Route::new(log, read_log),
         Route::new(stats, count),
-        Route::new(read, read_run),
-        Route::new(watch, watch_run),
-    ];
-    routes.extend(commands());
-    routes
+        Route::new(prune, prune_runs),
+    ]
 }
 
 fn commands() -> Vec<Route> {
@@ -164,16 +219,16 @@ fn commands() -> Vec<Route> {
 }
 
 /// Answers that a run was begun, and where it is.
-pub(super) fn accepted(summary: RunSummary) -> Response {
-    let location = format!("/api/runs/{}", summary.run_id);
-    (StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(summary)).into_response()
+pub(super) fn accepted(run: StartedRun) -> Response {
+    let location = format!("/api/runs/{}", run.run_id);
+    (StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(run)).into_response()
 }
 
 async fn list(
     State(app): State<App>,
     Caller(caller): Caller,
     Asked(query): Asked<RunsQuery>,
-) -> Result<Json<Paged<RunSummary>>, ApiError> {
+) -> Result<Json<Paged<RunStatus>>, ApiError> {
     operations::list_runs(&app, &caller, query).await.map(Json)
 }
 
@@ -202,13 +257,41 @@ async fn read_run(
     operations::read_run(&app, &caller, id).await.map(Json)
 }
 
+async fn read_status(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<RunId>,
+) -> Result<Json<RunStatus>, ApiError> {
+    operations::run_status(&app, &caller, id).await.map(Json)
+}
+
+async fn read_log(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<RunId>,
+    Asked(query): Asked<LogQuery>,
+) -> Result<Json<LogPage>, ApiError> {
+    operations::read_run_log(&app, &caller, id, query).await.map(Json)
+}
+
+async fn prune_runs(
+    State(app): State<App>,
+    auditor: Auditor,
+    JsonBody(wish): JsonBody<PruneWish>,
+) -> Result<Json<PrunedRuns>, ApiError> {
+    let pruned = operations::prune_runs(&app, wish).await?;
+    let summary = format!("{} runs that ended before {}", pruned.removed, wish.before);
+    auditor.note(&app, AuditAction::RunsPruned, "runs", &summary).await?;
+    Ok(Json(pruned))
+}
+
 async fn watch_run(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<RunId>,
     LastEventId(after): LastEventId,
 ) -> Result<Response, ApiError> {
-    stream(&app, operations::run_log(&app, &caller, id, after).await?)
+    stream(&app, &caller, operations::run_log(&app, &caller, id, after).await?)
 }
 
 type Told = Result<Json<RunSummary>, ApiError>;

@@ -1,7 +1,7 @@
 //! Skills that people save: made, changed, deleted, imported, and their history.
 
-use artel_api::skills::{CursorQuery, SentFile, SkillDraft, SkillEntry, SkillHistory, SkillHistoryEntry};
-use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_api::skills::{HistoryQuery, SentFile, SkillDraft, SkillEntry, SkillHistoryEntry};
+use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_catalog::shared::EntryId;
 use artel_catalog::shared::custom::{
     CustomDraft, DraftError, ImportedSkill, ZipCaps, ZipProblem, files_of_zip, import_skill,
@@ -32,13 +32,13 @@ use crate::route::Route;
 const PAGE: usize = 20;
 /// Changes on a page at most.
 const PAGE_MAX: usize = 200;
-const SAVED: &[Payload] = &[Payload::Json(shape::<SkillEntry>)];
-const UNKNOWN: Answer = Answer {
+pub(super) const SAVED: &[Payload] = &[Payload::Json(shape::<SkillEntry>)];
+pub(super) const UNKNOWN: Answer = Answer {
     status: 404,
     meaning: "There is no such skill, or it is not the caller's to see.",
     payloads: &[],
 };
-const CHANGED: Answer =
+pub(super) const CHANGED: Answer =
     Answer { status: 409, meaning: "Somebody changed the skill in between.", payloads: &[] };
 
 pub(super) fn routes() -> Vec<Route> {
@@ -83,13 +83,13 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills/{id}/history",
         id: "skillHistory",
         summary: "Returns the changes of a saved skill, the last first.",
-        query: Some(shape::<CursorQuery>),
+        query: Some(shape::<HistoryQuery>),
         body: Body::None,
         answers: &[
             Answer {
                 status: 200,
                 meaning: "A page of changes.",
-                payloads: &[Payload::Json(shape::<SkillHistory>)],
+                payloads: &[Payload::Json(shape::<Paged<SkillHistoryEntry>>)],
             },
             UNKNOWN,
         ],
@@ -160,19 +160,17 @@ async fn skill_history(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<String>,
-    Asked(asked): Asked<CursorQuery>,
-) -> Result<Json<SkillHistory>, ApiError> {
-    let page = PageRequest {
-        after: asked.cursor.map(Cursor),
-        limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX),
-    };
+    Asked(asked): Asked<HistoryQuery>,
+) -> Result<Json<Paged<SkillHistoryEntry>>, ApiError> {
+    let page =
+        PageRequest { after: asked.after.map(Cursor), limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX) };
     let page = app.catalogs().history(&caller, custom(&id)?, &page).await?;
     let items = page.items.into_iter().map(change).collect();
-    Ok(Json(SkillHistory { items, next_cursor: page.next.map(|cursor| cursor.0) }))
+    Ok(Json(Paged { items, next: page.next.map(|cursor| cursor.0) }))
 }
 
 /// Only what people saved can be changed; everything else is changed where it comes from.
-fn custom(id: &str) -> Result<CustomSkillId, ApiError> {
+pub(super) fn custom(id: &str) -> Result<CustomSkillId, ApiError> {
     match id.parse() {
         Ok(EntryId::Custom(id)) => Ok(id),
         Ok(EntryId::Default(_) | EntryId::Hub(..)) => Err(ApiError::conflict(
@@ -251,7 +249,7 @@ fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, ApiError> {
 }
 
 /// Reads the revision that a change is meant for.
-fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+pub(super) fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
@@ -263,7 +261,7 @@ fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     })
 }
 
-fn answer(saved: &Saved) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
+pub(super) fn answer(saved: &Saved) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
     let entry = saved.entry().ok_or_else(|| {
         ApiError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
     })?;
@@ -323,6 +321,7 @@ impl From<SaveError> for ApiError {
             }
             SaveError::Forbidden(message) => Self::forbidden(message),
             SaveError::Unknown => Self::not_found("skill"),
+            SaveError::NoFile => Self::not_found("file"),
             error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
             error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),
             SaveError::Store(error) => error.into(),

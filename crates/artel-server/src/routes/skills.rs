@@ -4,9 +4,9 @@ use artel_api::skills::{RefreshQuery, Refreshed, SkillEntry, SkillList, SkillLis
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_catalog::shared::{EntryId, ListQuery, Page, Snapshot, View};
 use artel_model::access::Scope;
-use artel_model::catalog::ScanStatus;
+use artel_model::catalog::{ActivatedBy, OfferedBy, ScanStatus};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
@@ -110,6 +110,7 @@ pub(super) async fn list_skills(
     State(app): State<App>,
     Caller(caller): Caller,
     Asked(asked): Asked<SkillQuery>,
+    RawQuery(question): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (snapshot, view) = served(&app, &caller)?;
@@ -118,11 +119,14 @@ pub(super) async fn list_skills(
         return Ok(unchanged(tag));
     }
     let query = list_query(&asked)?;
+    app.trail().searched(&caller, OfferedBy::Search, &view, &query);
     let with_content = asked.include_content.unwrap_or(false);
-    // Searching many skills takes a while, and others are to be answered meanwhile.
-    let list = tokio::task::spawn_blocking(move || skill_list(&snapshot, &view, &query, with_content));
-    let list = list.await.map_err(|_| ApiError::internal("listing the skills failed"))?;
-    Ok(tagged(tag, Json(list)))
+    let make = move |snapshot: &Snapshot, view: &View| {
+        serde_json::to_vec(&skill_list(snapshot, view, &query, with_content)).unwrap_or_default()
+    };
+    let question = question.as_deref().unwrap_or_default();
+    let list = app.rendered().page((snapshot, view), question, make).await?;
+    Ok(tagged(tag, ([(header::CONTENT_TYPE, "application/json")], list)))
 }
 
 async fn get_skill(
@@ -139,6 +143,7 @@ async fn get_skill(
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }
+    app.trail().activated(&caller, ActivatedBy::Read, seen.entry);
     let mut entry = skill_entry(seen.entry, true);
     entry.shadowed_by = seen.shadowed_by.map(ToString::to_string);
     entry.revision = match &id {
@@ -241,7 +246,8 @@ fn file_response(content: Vec<u8>) -> Response {
 }
 
 pub(super) fn etag(text: &str) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+    // A text that is given away is not copied.
+    HeaderValue::try_from(["\"", text, "\""].concat()).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
@@ -252,7 +258,7 @@ pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
         .any(|one| one.trim().trim_start_matches("W/") == tag || one.trim() == "*")
 }
 
-fn unchanged(tag: HeaderValue) -> Response {
+pub(super) fn unchanged(tag: HeaderValue) -> Response {
     (StatusCode::NOT_MODIFIED, [(header::ETAG, tag), (header::CACHE_CONTROL, revalidated())]).into_response()
 }
 

@@ -31,11 +31,11 @@ fn manifest(description: &str) -> Value {
 }
 
 /// Sends a message, and returns everything that is answered.
-async fn say(client: &Client, message: &str) -> Vec<Value> {
+pub(crate) async fn say(client: &Client, message: &str) -> Vec<Value> {
     told(client, json!({"message": message})).await
 }
 
-async fn told(client: &Client, request: Value) -> Vec<Value> {
+pub(crate) async fn told(client: &Client, request: Value) -> Vec<Value> {
     let answer = client.post("/api/chat", request).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.header("content-type"), "text/event-stream");
@@ -55,7 +55,7 @@ fn kind(event: &Value) -> &str {
     event["type"].as_str().unwrap()
 }
 
-fn kinds(events: &[Value]) -> Vec<&str> {
+pub(crate) fn kinds(events: &[Value]) -> Vec<&str> {
     events.iter().map(kind).collect()
 }
 

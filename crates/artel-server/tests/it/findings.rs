@@ -84,8 +84,8 @@ async fn findings_say_what_where_and_how_bad() {
     loop {
         let page = shop.admin.get(&format!("{FINDINGS}{query}")).await.expect(200);
         paged.extend(page["items"].as_array().unwrap().clone());
-        let Some(cursor) = page["next_cursor"].as_str() else { break };
-        query = format!("?limit=1&cursor={cursor}");
+        let Some(cursor) = page["next"].as_str() else { break };
+        query = format!("?limit=1&after={cursor}");
     }
     assert_eq!(paged, all);
     assert_eq!(found(&shop.admin, "?skill_id=default/good").await, Vec::<Value>::new());
@@ -95,7 +95,7 @@ async fn findings_say_what_where_and_how_bad() {
     for query in ["?severity=odd", "?source_type=odd", "?odd=1"] {
         shop.admin.get(&format!("{FINDINGS}{query}")).await.refused(400, "invalid_query");
     }
-    shop.admin.get(&format!("{FINDINGS}?cursor=odd")).await.refused(400, "invalid_cursor");
+    shop.admin.get(&format!("{FINDINGS}?after=odd")).await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +172,7 @@ async fn findings_are_told_to_whoever_sees_the_skill() {
     let id = anns["id"].as_str().unwrap();
     assert_eq!(found(&bob, &format!("?skill_id={id}")).await, Vec::<Value>::new());
     let page = bob.get(&format!("{FINDINGS}?limit={}", before.len())).await.expect(200);
-    assert_eq!(page.get("next_cursor"), None, "no page says that there are findings of others");
+    assert_eq!(page["next"], serde_json::Value::Null, "no page says that there are findings of others");
     // The same files are scanned once, and are still everybody's own.
     let bobs = bob.post("/api/skills", draft).await.expect(201);
     let told_bob = found(&bob, "?source_type=agent_skills").await;

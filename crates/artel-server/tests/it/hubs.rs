@@ -14,24 +14,24 @@ use crate::skills_place::{EVIL, Shop, instructions, names, skill_path};
 const HUBS: &str = "/api/skill-hubs";
 
 /// A git repository in a folder.
-struct Repository {
+pub(crate) struct Repository {
     path: Utf8PathBuf,
 }
 
 impl Repository {
-    fn new(shop: &Shop, name: &str) -> Self {
+    pub(crate) fn new(shop: &Shop, name: &str) -> Self {
         let repository = Self { path: shop.path(name) };
         fs::create_dir_all(&repository.path).unwrap();
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         repository
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("file://{}", self.path)
     }
 
     /// Writes files and commits everything.
-    fn commit(&self, files: &[(&str, &str)]) {
+    pub(crate) fn commit(&self, files: &[(&str, &str)]) {
         for (path, text) in files {
             let path = self.path.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -64,7 +64,7 @@ fn path(hub: &Value) -> String {
 }
 
 /// Registers a hub and waits until it was fetched.
-async fn registered(shop: &Shop, repository: &Repository) -> Value {
+pub(crate) async fn registered(shop: &Shop, repository: &Repository) -> Value {
     let made = shop.admin.post(HUBS, hub(&repository.url())).await.expect(201);
     fetched(shop, &made).await
 }

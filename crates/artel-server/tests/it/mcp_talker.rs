@@ -192,6 +192,11 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
+    /// Waits until the server ends the stream.
+    pub(crate) async fn ended(mut self) {
+        while let Ok(Some(_)) = tokio::time::timeout(PATIENCE, self.response.chunk()).await.unwrap() {}
+    }
+
     /// Waits for the next message.
     pub(crate) async fn next(&mut self) -> Value {
         loop {

@@ -13,11 +13,12 @@ use std::time::Duration;
 use artel_agents::{
     Agents, AgentsConfig, AgentsParts, AtLimit, DeadLetterBox, Office, OfficeConfig, OfficeParts,
 };
+use artel_api::plans::PlannerWord;
 use artel_bus::{BusConfig, InProcessBus};
 use artel_catalog::hub::CredentialsRef;
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
-use artel_engine::planner::PatternPlanner;
+use artel_engine::planner::{PatternPlanner, Planner};
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules,
@@ -28,7 +29,7 @@ use artel_model::catalog::{Gate, Severity};
 use artel_model::setting::EnvAllowList;
 use artel_server::{
     App, AppParts, Authenticator, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
-    RunSettings, Server, ServerConfig, Stores,
+    RunSettings, Server, ServerConfig, SettingsRules, Storeroom, Stores,
 };
 use artel_store::{MemoryStore, OwnerId};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -124,7 +125,17 @@ impl Place {
             hubs: hubs(&base, &catalogs, launcher),
             catalogs: catalogs.clone(),
             planner: Arc::new(PatternPlanner),
+            named_planners: [(PlannerWord::Pattern, Ok(Arc::new(PatternPlanner) as Arc<dyn Planner>))].into(),
+            storeroom: Storeroom {
+                assets: AssetStore::new(base.join("assets")),
+                work: base.join("agents-work"),
+            },
+            assistant: None,
             runs: RunSettings { deadline_ms: 60_000, planning_ms: 10_000, slots: 4 },
+            settings: SettingsRules {
+                allowed: EnvAllowList::new(&[] as &[String]),
+                environment: Arc::new(NoVariables),
+            },
             authenticator,
             metrics: Arc::new(String::new),
             probes: Vec::new(),
@@ -187,12 +198,13 @@ fn stores(store: &Arc<MemoryStore>) -> Stores {
         keys: store.clone(),
         scans: store.clone(),
         audit: store.clone(),
+        trail: store.clone(),
         generation: store.clone(),
     }
 }
 
-/// The catalog of a folder of skills, all of which are served.
-fn catalogs(base: &Utf8Path, stores: &Stores) -> Catalogs {
+/// Makes a catalog that was not read.
+pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores) -> Catalogs {
     let root = base.join("skills");
     let load_default = move || {
         Ok(Catalog::load(&CatalogRequest {

@@ -27,7 +27,7 @@ pub(crate) async fn end_of(client: &Client, run: &Value) -> Value {
 async fn a_plan_is_checked_without_being_run() {
     let place = Place::open(&[TestSkill("greet", json!({}), &done(r#"{"n":1}"#))]).await;
     let good = place.admin.post("/api/plans/validate", plan("greet", json!({}))).await.expect(200);
-    assert_eq!(good, json!({"valid": true, "problems": []}));
+    assert_eq!(good, json!({"valid": true, "tools": 1, "problems": []}));
     let bad = place.admin.post("/api/plans/validate", plan("nobody", json!({}))).await.expect(200);
     assert_eq!((&bad["valid"], &bad["problems"][0]["code"]), (&json!(false), &json!("unknown_skill")));
     let none = place.admin.post("/api/plans/validate", json!([1])).await.expect(200);

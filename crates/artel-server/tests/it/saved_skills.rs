@@ -121,10 +121,10 @@ async fn a_history_has_pages() {
     put(&shop.admin, &path, "*", &draft("bake")).await.expect(200);
     let first = shop.admin.get(&format!("{path}/history?limit=1")).await.expect(200);
     assert_eq!(first["items"][0]["revision"], 2);
-    let cursor = first["next_cursor"].as_str().unwrap();
-    let second = shop.admin.get(&format!("{path}/history?limit=1&cursor={cursor}")).await.expect(200);
-    assert_eq!((&second["items"][0]["revision"], second.get("next_cursor")), (&json!(1), None));
-    shop.admin.get(&format!("{path}/history?cursor=odd")).await.refused(400, "invalid_cursor");
+    let cursor = first["next"].as_str().unwrap();
+    let second = shop.admin.get(&format!("{path}/history?limit=1&after={cursor}")).await.expect(200);
+    assert_eq!((&second["items"][0]["revision"], &second["next"]), (&json!(1), &Value::Null));
+    shop.admin.get(&format!("{path}/history?after=odd")).await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test(flavor = "multi_thread")]

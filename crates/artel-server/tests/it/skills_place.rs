@@ -29,6 +29,7 @@ pub(crate) struct Shop {
     pub(crate) place: Place,
     pub(crate) admin: Client,
     pub(crate) catalogs: Catalogs,
+    pub(crate) hubs: Hubs,
     fails: Arc<AtomicBool>,
     root: TempDir,
 }
@@ -68,13 +69,15 @@ impl Shop {
             change(&mut parts.stores);
             let catalogs = catalogs(&base, gate, &parts.stores, &fails);
             parts.hubs = hubs(&base, &catalogs, launcher);
+            let hubs = parts.hubs.clone();
             parts.shelves = Arc::new(CatalogShelves::new(catalogs.clone()));
             parts.catalogs = catalogs.clone();
-            made = Some(catalogs);
+            made = Some((catalogs, hubs));
             parts
         })
         .await;
-        Self { admin: place.admin.clone(), place, catalogs: made.unwrap(), fails, root }
+        let (catalogs, hubs) = made.unwrap();
+        Self { admin: place.admin.clone(), place, catalogs, hubs, fails, root }
     }
 
     /// Returns a path in the folder of the server.

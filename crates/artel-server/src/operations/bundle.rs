@@ -1,0 +1,89 @@
+//! The files of several skills at once, and how well skills do: for whoever keeps a copy of what they see.
+
+use std::sync::Arc;
+
+use artel_api::operator::{SkillHealthEntry, SkillHealthList};
+use artel_catalog::Loaded;
+use artel_catalog::mirror::{BundleWriter, bundled};
+use artel_catalog::shared::{EntryFile, EntryId};
+use artel_model::access::Principal;
+use artel_model::limit::BUNDLE_SKILLS_MAX;
+use artel_store::SkillHealth;
+
+use super::skills::served;
+use super::switches::{interrupted, switched_off};
+use crate::app::App;
+use crate::error::ApiError;
+
+/// A skill that is packed.
+struct Wanted {
+    /// Where it stands in the request.
+    place: usize,
+    loaded: Arc<Loaded>,
+    /// Its files, as they are listed.
+    files: Arc<[EntryFile]>,
+}
+
+/// Packs the skills of these ids. What is not the caller's to see, or does not fit, is simply not in it; what an
+/// administrator switched off is in it for administrators.
+pub(crate) async fn bundle(app: &App, caller: &Principal, ids: &[String]) -> Result<Vec<u8>, ApiError> {
+    if ids.len() > BUNDLE_SKILLS_MAX {
+        let message = format!("At most {BUNDLE_SKILLS_MAX} skills are packed at once.");
+        return Err(ApiError::unprocessable("too_many_skills", message));
+    }
+    let (_, view) = served(app, caller)?;
+    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut missing: Vec<(usize, EntryId)> = Vec::new();
+    for (place, id) in ids.iter().enumerate() {
+        let Ok(id) = id.parse::<EntryId>() else { continue };
+        match view.get(&id) {
+            Some(seen) => {
+                let (loaded, files) = (Arc::clone(&seen.entry.loaded), Arc::clone(&seen.entry.files));
+                wanted.push(Wanted { place, loaded, files });
+            }
+            None => missing.push((place, id)),
+        }
+    }
+    if caller.is_admin() && !missing.is_empty() {
+        for (name, sealed) in switched_off(app).await {
+            let id = EntryId::Default(name);
+            let places = missing.iter().filter(|(_, known)| *known == id).map(|(place, _)| *place);
+            let files: Arc<[EntryFile]> = sealed.files().into();
+            wanted.extend(places.map(|place| Wanted {
+                place,
+                loaded: Arc::clone(sealed.loaded()),
+                files: Arc::clone(&files),
+            }));
+        }
+    }
+    let packed = tokio::task::spawn_blocking(move || pack(&wanted)).await.map_err(|_| interrupted())?;
+    packed.map_err(|_| ApiError::internal("packing skills failed"))
+}
+
+fn pack(wanted: &[Wanted]) -> std::io::Result<Vec<u8>> {
+    let mut bundle = BundleWriter::new();
+    for Wanted { place, loaded, files } in wanted {
+        // What changed since it was read is listed otherwise soon, and asked for again.
+        if let Some(files) = bundled(loaded, files) {
+            bundle.add(*place, &files)?;
+        }
+    }
+    bundle.finish()
+}
+
+/// Returns how well the skills do that somebody sees.
+pub(crate) async fn skill_health(app: &App, caller: &Principal) -> Result<SkillHealthList, ApiError> {
+    let (_, view) = served(app, caller)?;
+    let known = app.stores().health.health().await?;
+    let is_seen = |known: &SkillHealth| {
+        let entry = view.by_name(&known.skill);
+        entry.is_some_and(|entry| entry.content_hash == known.content_hash) || caller.is_admin()
+    };
+    let told = |known: SkillHealth| SkillHealthEntry {
+        health: known.health.as_str().to_owned(),
+        failures: known.health.failures().unwrap_or_default(),
+        skill: known.skill,
+        content_hash: known.content_hash,
+    };
+    Ok(SkillHealthList { items: known.into_iter().filter(is_seen).map(told).collect() })
+}
