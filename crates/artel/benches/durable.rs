@@ -90,6 +90,7 @@ fn chain(steps: usize) -> Submission {
         agent: None,
         policy: None,
         viewer: None,
+        trace_parent: None,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt::Write;
 
+use artel_api::client::ClientError;
+
 /// A command that did not succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -67,6 +69,27 @@ impl Failure {
             FailureKind::Usage => 2,
             FailureKind::Unavailable => 3,
         }
+    }
+}
+
+/// Says why a server did not do what was asked. What it refuses for what it was sent is wrong usage; what it does not let us
+/// do, or cannot find, failed; everything else is out of reach.
+pub(crate) fn refused(error: &ClientError) -> Failure {
+    let message = chain(error);
+    match error {
+        ClientError::Unreachable { .. } => Failure::missing(message)
+            .hint("is the server running, and is the address right? `artel serve` starts one"),
+        ClientError::Unusable { .. } | ClientError::Garbled { .. } | ClientError::TooLarge { .. } => {
+            Failure::missing(message)
+        }
+        ClientError::Refused { status, .. } => match status {
+            400 | 413 | 422 => Failure::usage(message),
+            401 => Failure::missing(message).hint(
+                "`ARTEL_TOKEN` holds the administrator's token or a key; `artel key create` makes keys",
+            ),
+            403 | 404 | 409 | 410 | 412 => Failure::failed(message),
+            _ => Failure::missing(message),
+        },
     }
 }
 

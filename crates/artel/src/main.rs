@@ -3,10 +3,12 @@
 mod cli;
 mod command;
 mod config;
+mod desk;
 mod failure;
 mod logging;
 mod metrics;
 mod output;
+mod telemetry;
 mod workshop;
 
 use std::process::ExitCode;
@@ -35,7 +37,8 @@ fn main() -> ExitCode {
         .and_then(|()| Config::load(&cli.global, &environment))
         .and_then(|config| {
             let file = config.metrics.value.as_deref();
-            metrics::measured(file, || command::run(&cli.command, &config, &output))
+            let work = || command::run(&cli.command, &config, &output);
+            metrics::measured(file, || telemetry::traced(&config, work))
         });
     match result {
         Ok(()) => ExitCode::SUCCESS,

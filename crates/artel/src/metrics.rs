@@ -16,7 +16,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, 
 
 use crate::failure::Failure;
 
-/// How often the file is written while a command runs.
+/// How often the file is written while a command runs, and values are summed up.
 const EVERY: Duration = Duration::from_secs(15);
 
 /// Does the work of a command, and keeps a file with its numbers if one is named. A file that cannot be written is told
@@ -44,6 +44,16 @@ pub(crate) fn renderer() -> Result<Arc<dyn Fn() -> String + Send + Sync>, Failur
     Ok(Arc::new(move || handle.render()))
 }
 
+/// Sums up now and then what was measured, until it is dropped: a histogram keeps every single value until somebody looks,
+/// and nobody may.
+pub(crate) async fn keep_small() {
+    let Ok(handle) = handle() else { return };
+    loop {
+        tokio::time::sleep(EVERY).await;
+        handle.run_upkeep();
+    }
+}
+
 /// Numbers are counted once for the whole process, so there is one handle.
 fn handle() -> Result<PrometheusHandle, Failure> {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -62,6 +72,7 @@ fn handle() -> Result<PrometheusHandle, Failure> {
 fn all() -> impl Iterator<Item = &'static Metric> {
     [
         artel_engine::METRICS,
+        artel_engine::trace::METRICS,
         artel_store_sqlite::METRICS,
         artel_store_postgres::METRICS,
         artel_bus::METRICS,

@@ -31,5 +31,5 @@ pub(crate) use serve::ServeArgs;
 pub(crate) use skill::{
     CheckArgs, ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, LockArgs, NewArgs, PromptArgs,
     RiskChoice, ScanArgs, ScanFormat, SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs,
-    ValidateArgs, VerifyArgs,
+    TrailArgs, ValidateArgs, VerifyArgs,
 };

@@ -61,6 +61,9 @@ pub(crate) struct GlobalArgs {
     /// Keep numbers about this process in a file, for Prometheus (a textfile collector reads `*.prom`)
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) metrics: Option<Utf8PathBuf>,
+    /// Work on this server instead of the data folder; the token is read from `ARTEL_TOKEN` [default: $ARTEL_SERVER]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
     /// Configuration file [default: ./artel.toml]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<Utf8PathBuf>,
@@ -112,7 +115,7 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Serve a client of the Model Context Protocol over stdin and stdout
     #[command(
-        after_help = "The client starts it. Its configuration says, for example:\n  {\"mcpServers\": {\"artel\": {\"command\": \"artel\", \"args\": [\"mcp\", \"--data\", \"/home/ann/.artel\"]}}}"
+        after_help = "The client starts it. Its configuration says, for example:\n  {\"mcpServers\": {\"artel\": {\"command\": \"artel\", \"args\": [\"mcp\", \"--data\", \"/home/ann/.artel\"]}}}\n\nWith `--server` it passes on what is said to a server and back, as the owner of `ARTEL_TOKEN`:\n  {\"mcpServers\": {\"artel\": {\"command\": \"artel\", \"args\": [\"mcp\", \"--server\", \"https://artel.example.org\"]}}}"
     )]
     Mcp,
     /// Look after the store

@@ -9,6 +9,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::agent::ForAgentArgs;
+use super::run::PageArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
@@ -89,6 +90,11 @@ pub(crate) enum SkillCommand {
         after_help = "Examples:\n  artel skill config storyteller\n  artel skill config storyteller set style=noir\n  artel skill config storyteller unset style"
     )]
     Config(ConfigArgs),
+    /// Say what happened to a skill: when its files came, scans, whom it was offered to, who took it up, what came of it
+    #[command(
+        after_help = "Examples:\n  artel skill trail navigate\n  artel skill trail navigate --limit 100 --json"
+    )]
+    Trail(TrailArgs),
     /// Switch a skill on; with a version, make that the one that is used
     #[command(after_help = "Examples:\n  artel skill enable navigate\n  artel skill enable navigate@1.0.0")]
     Enable {
@@ -101,6 +107,14 @@ pub(crate) enum SkillCommand {
         /// The skill
         name: SkillName,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrailArgs {
+    /// The skill
+    pub(crate) name: SkillName,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 }
 
 #[derive(Debug, Args)]

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::agent::{Judgement, judge, judgements, known_tools, rules, tool_use};
 use super::context::Context;
 use crate::cli::AgentRef;
+use crate::desk::AgentDesk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::{Teller, find_agent, wait_for};
+use crate::workshop::wait_for;
 
 /// What a child could call.
 pub(super) struct Child {
@@ -29,16 +30,16 @@ impl Child {
         catalog: &Catalog,
         tools: &[String],
     ) -> Result<Self, Failure> {
-        let record = wait_for(async {
-            let Teller { store, .. } = Teller::open(context).await?;
-            Ok(find_agent(&store, parent).await?.record)
+        let (parent, above) = wait_for(async {
+            let desk = AgentDesk::open(context).await?;
+            let parent = desk.find(parent).await?.agent_id;
+            Ok((parent, desk.policy(parent).await?))
         })?;
-        let above = (record.agent_id, &record.spec.policy);
-        let policy = Policy::attenuate(Some(above), vec![Layer::given(composed, None)]);
+        let policy = Policy::attenuate(Some((parent, &above)), vec![Layer::given(composed, None)]);
         let decide = |text: &String| Ok(judge(&policy, &tool_use(catalog, text)?));
         let decided = tools.iter().map(decide).collect::<Result<_, Failure>>()?;
         let may_call = known_tools(catalog, &policy);
-        Ok(Self { parent: record.agent_id.to_string(), policy, may_call, decided })
+        Ok(Self { parent: parent.to_string(), policy, may_call, decided })
     }
 
     /// Shows it as data.

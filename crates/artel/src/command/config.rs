@@ -1,11 +1,13 @@
 //! `artel skill config`.
 
-use artel_catalog::{Keep, Loaded, SettingsError, config_path, read_config, write_config};
-use artel_model::setting::{ConfigProblemKind, ConfigSchema, EnvAllowList, ShownField};
+use artel_api::operator::{SettingsChange, SkillSetting, SkillSettings};
+use artel_catalog::Keep;
+use artel_model::setting::ConfigSchema;
 use serde_json::{Map, Value, json};
 
 use super::context::{Context, find};
 use crate::cli::{ConfigAction, ConfigArgs};
+use crate::desk::{change_settings, settings};
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
@@ -16,33 +18,34 @@ pub(crate) fn run(context: Context<'_>, args: &ConfigArgs) -> Result<(), Failure
         return Err(Failure::failed(format!("`{}` has no settings", args.name))
             .hint("a skill with a `config-schema.json` has some"));
     };
-    let data = &context.config.data.value;
-    let mut config = read_config(entry, data).map_err(|error| Failure::unavailable(&error))?;
-    match &args.action {
+    let change = match &args.action {
         None => {
-            print(context, schema, &config);
+            print(context, settings(context, &catalog, entry)?);
             return Ok(());
         }
-        Some(ConfigAction::Set { values }) => set(context, schema, &mut config, values)?,
-        Some(ConfigAction::Unset { keys }) => {
-            for key in keys {
-                if config.remove(key).is_none() {
-                    return Err(Failure::usage(format!("`{key}` is not set")));
-                }
-            }
+        Some(ConfigAction::Set { values }) => {
+            SettingsChange { set: wanted(context, schema, values)?, unset: Vec::new() }
         }
+        Some(ConfigAction::Unset { keys }) => SettingsChange { set: Map::new(), unset: keys.clone() },
+    };
+    let changed = change_settings(context, &catalog, entry, change)?;
+    for warning in &changed.warnings {
+        let advice = format!("{warning}; add it to `skill_env` in artel.toml");
+        context.output.remark("warning:", Tone::Warning, &advice);
     }
-    save(context, entry, &config)?;
-    print(context, schema, &config);
+    if let Some(place) = &changed.saved_in {
+        context.output.talk(&format!("saved in {place}"));
+    }
+    print(context, changed);
     Ok(())
 }
 
-fn set(
+fn wanted(
     context: Context<'_>,
     schema: &ConfigSchema,
-    config: &mut Map<String, Value>,
     values: &[String],
-) -> Result<(), Failure> {
+) -> Result<Map<String, Value>, Failure> {
+    let mut wanted = Map::new();
     for text in values {
         let Some((key, value)) = text.split_once('=') else {
             return Err(Failure::usage(format!("`{text}` is not KEY=VALUE")));
@@ -59,71 +62,26 @@ fn set(
             );
             context.output.remark("warning:", Tone::Warning, &advice);
         }
-        config.insert(key.to_owned(), value);
+        wanted.insert(key.to_owned(), value);
     }
-    warn_of_variables(context, schema, config);
-    Ok(())
+    Ok(wanted)
 }
 
-/// Says which variables the settings name that scripts will not get.
-fn warn_of_variables(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value>) {
-    let allowed = EnvAllowList::new(&context.config.skill_env.value);
-    // What the variables hold does not matter here.
-    let problems = schema.resolve(config, &allowed, |_| Some(String::new())).err().unwrap_or_default();
-    for problem in problems.iter().filter(|problem| problem.kind == ConfigProblemKind::VariableNotAllowed) {
-        let advice = format!("{}; add it to `skill_env` in artel.toml", problem.message);
-        context.output.remark("warning:", Tone::Warning, &advice);
-    }
-}
-
-fn save(context: Context<'_>, entry: &Loaded, config: &Map<String, Value>) -> Result<(), Failure> {
-    let data = &context.config.data.value;
-    write_config(entry, data, config).map_err(|error| match &error {
-        SettingsError::Invalid(problems) => {
-            let lines: Vec<String> =
-                problems.iter().map(|problem| format!("`{}`: {}", problem.field, problem.message)).collect();
-            Failure::failed(lines.join("; ")).hint("nothing was saved")
-        }
-        SettingsError::Read(_) | SettingsError::Damaged { .. } | SettingsError::Write { .. } => {
-            Failure::unavailable(&error)
-        }
-    })?;
-    context.output.talk(&format!("saved in {}", config_path(entry, data)));
-    Ok(())
-}
-
-fn print(context: Context<'_>, schema: &ConfigSchema, config: &Map<String, Value>) {
-    let shown = schema.shown(config);
+fn print(context: Context<'_>, settings: SkillSettings) {
     if context.output.json {
-        let fields: Vec<Value> = shown
-            .into_iter()
-            .map(|ShownField { field, value, default }| {
-                json!({
-                    "name": field.name,
-                    "type": field.kind,
-                    "description": field.description,
-                    "required": field.required,
-                    "sensitive": field.sensitive,
-                    "env_var": field.env_var,
-                    "category": field.category,
-                    "default": default,
-                    "value": value,
-                })
-            })
-            .collect();
-        context.output.document(&json!({"items": fields}));
+        context.output.document(&json!({"items": settings.items}));
         return;
     }
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Faint]);
-    for ShownField { field, value, default } in shown {
+    for SkillSetting { name, kind, description, required, default, value, .. } in settings.items {
         let value = match (value.filter(|value| !value.is_null()), default) {
             (Some(value), _) => value.to_string(),
             (None, Some(default)) => format!("{default} (default)"),
             (None, None) => "(not set)".to_owned(),
         };
-        let required = if field.required { ", required" } else { "" };
-        let about = field.description.as_deref().unwrap_or_default();
-        table.row([field.name.clone(), value, format!("{}{required}  {about}", field.kind)]);
+        let required = if required { ", required" } else { "" };
+        let about = description.unwrap_or_default();
+        table.row([name, value, format!("{kind}{required}  {about}")]);
     }
     context.output.data(&table.render(context.output));
 }

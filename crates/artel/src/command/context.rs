@@ -1,12 +1,14 @@
 //! What every command needs: the configuration, the output, and the catalog.
 
+use artel_api::client::{Client, ClientConfig};
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions, Loaded, Switches};
 use artel_model::name::SkillName;
 use artel_model::registry::LookupError;
 use artel_model::version::Version;
 
-use crate::config::{Config, Origin};
-use crate::failure::Failure;
+use crate::config::{Config, Origin, RemoteSettings};
+use crate::desk::offered_catalog;
+use crate::failure::{Failure, refused};
 use crate::output::{Counts, Output, SourceCache};
 
 /// The surroundings of a command.
@@ -17,8 +19,38 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Loads the catalog.
+    /// Returns a client of the server that the command works on; nothing when it works on the data folder.
+    pub(crate) fn remote(&self) -> Result<Option<Client>, Failure> {
+        self.config.remote.value.as_ref().map(|remote| self.client_of(remote)).transpose()
+    }
+
+    /// Refuses what only makes sense on a data folder, and says why.
+    pub(crate) fn must_be_here(&self, command: &str, why: &str) -> Result<(), Failure> {
+        match (&self.config.remote.value, &self.config.remote.origin) {
+            (None, _) => Ok(()),
+            (Some(_), origin) => Err(Failure::usage(format!(
+                "`artel {command}` works on a data folder, not through a server ({origin})"
+            ))
+            .hint(why)),
+        }
+    }
+
+    /// Returns a client of a server.
+    pub(crate) fn client_of(&self, remote: &RemoteSettings) -> Result<Client, Failure> {
+        let RemoteSettings { server, token } = remote.clone();
+        Client::new(ClientConfig { server, token }).map_err(|error| refused(&error))
+    }
+
+    /// Loads the catalog that the command works on: that of the server, or the one that is here.
     pub(crate) fn catalog(&self, keep: Keep) -> Result<Catalog, Failure> {
+        match &self.config.remote.value {
+            Some(remote) => offered_catalog(*self, remote, keep),
+            None => self.catalog_here(keep),
+        }
+    }
+
+    /// Loads the catalog that is here, whatever server there is.
+    pub(crate) fn catalog_here(&self, keep: Keep) -> Result<Catalog, Failure> {
         for missing in self.config.skills_dirs.value.iter().filter(|dir| !dir.is_dir()) {
             match &self.config.skills_dirs.origin {
                 Origin::Default => {}

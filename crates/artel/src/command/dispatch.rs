@@ -6,15 +6,19 @@ use clap::CommandFactory;
 use super::context::Context;
 use super::{
     agent, check, compose, config, db, doctor, export, hub, key, list, lock, man, mcp, message, new, plan,
-    prompt, runs, scan, search, select, serve, show, skill_run, switch, validate,
+    prompt, runs, scan, search, select, serve, show, skill_run, switch, trail, validate,
 };
 use crate::cli::{
     AgentCommand, Cli, Command, DbCommand, HubCommand, KeyCommand, MessageCommand, PlanCommand, RunCommand,
     SkillCommand,
 };
 use crate::config::Config;
+use crate::desk::Telling as ToAgent;
 use crate::failure::Failure;
 use crate::output::Output;
+
+/// Why nobody recovers anything through a server.
+const GOES_ON: &str = "a server goes on with what was left unfinished by itself";
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, config: &Config, output: &Output) -> Result<(), Failure> {
@@ -25,7 +29,10 @@ pub(crate) fn run(command: &Command, config: &Config, output: &Output) -> Result
 
 fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
     match command {
-        Command::Serve(args) => serve::run(context, args),
+        Command::Serve(args) => {
+            context.must_be_here("serve", "a server is started beside its data; leave the other one out")?;
+            serve::run(context, args)
+        }
         Command::Skill(command) => run_skill(command, context),
         Command::Plan(command) => run_plan(command, context),
         Command::Run(command) => run_runs(command, context),
@@ -34,8 +41,13 @@ fn dispatch(command: &Command, context: Context<'_>) -> Result<(), Failure> {
         Command::Hub(command) => run_hubs(command, context),
         Command::Key(command) => run_keys(command, context),
         Command::Mcp => mcp::run(context),
-        Command::Db(DbCommand::Backup { file }) => db::backup(context, file),
-        Command::Db(DbCommand::Check) => db::check(context),
+        Command::Db(command) => {
+            context.must_be_here("db", "whoever has the server's data in hand copies and checks it there")?;
+            match command {
+                DbCommand::Backup { file } => db::backup(context, file),
+                DbCommand::Check => db::check(context),
+            }
+        }
         Command::Doctor => doctor::run(context),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -65,6 +77,7 @@ fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure
         SkillCommand::Prompt(args) => prompt::run(context, args),
         SkillCommand::Export(args) => export::run(context, args),
         SkillCommand::Config(args) => config::run(context, args),
+        SkillCommand::Trail(args) => trail::run(context, args),
         SkillCommand::Enable { skill } => switch::enable(context, skill),
         SkillCommand::Disable { name } => switch::disable(context, name),
     }
@@ -97,7 +110,10 @@ fn run_runs(command: &RunCommand, context: Context<'_>) -> Result<(), Failure> {
         }
         RunCommand::Stats(args) => runs::stats(context, args),
         RunCommand::Executions(args) => runs::executions(context, args),
-        RunCommand::Recover => runs::recover(context, runs::Asked::Runs),
+        RunCommand::Recover => {
+            context.must_be_here("run recover", GOES_ON)?;
+            runs::recover(context, runs::Asked::Runs)
+        }
         RunCommand::Prune(args) => runs::prune(context, args),
     }
 }
@@ -109,13 +125,16 @@ fn run_agents(command: &AgentCommand, context: Context<'_>) -> Result<(), Failur
         AgentCommand::Show(args) => agent::show(context, args),
         AgentCommand::Execute(args) => agent::execute(context, args),
         AgentCommand::Start(args) => agent::start(context, args),
-        AgentCommand::Pause(args) => agent::tell(context, args, agent::Telling::Pause),
-        AgentCommand::Resume(args) => agent::tell(context, args, agent::Telling::Resume),
-        AgentCommand::Cancel(args) => agent::tell(context, args, agent::Telling::Cancel),
-        AgentCommand::Terminate(args) => agent::tell(context, args, agent::Telling::Terminate),
-        AgentCommand::Free(args) => agent::tell(context, args, agent::Telling::Free),
+        AgentCommand::Pause(args) => agent::tell(context, args, ToAgent::Pause),
+        AgentCommand::Resume(args) => agent::tell(context, args, ToAgent::Resume),
+        AgentCommand::Cancel(args) => agent::tell(context, args, ToAgent::Cancel),
+        AgentCommand::Terminate(args) => agent::tell(context, args, ToAgent::Terminate),
+        AgentCommand::Free(args) => agent::tell(context, args, ToAgent::Free),
         AgentCommand::Metrics(args) => agent::metrics(context, args),
-        AgentCommand::Recover => runs::recover(context, runs::Asked::Agents),
+        AgentCommand::Recover => {
+            context.must_be_here("agent recover", GOES_ON)?;
+            runs::recover(context, runs::Asked::Agents)
+        }
         AgentCommand::Prune { before } => agent::prune(context, *before),
     }
 }

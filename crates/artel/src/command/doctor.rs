@@ -7,29 +7,35 @@ use artel_agents::AtLimit;
 use artel_bus::BusConfig;
 use artel_catalog::Keep;
 use artel_engine::process::{Layer, probe};
+use artel_engine::scanner::installed_version;
 use artel_engine::{Clock, SandboxMode};
 use artel_store_sqlite::MIGRATIONS;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::doctor_server::{remote_checks, remote_settings, server_settings};
 use crate::config::{
     AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, Origin,
-    PlannerKind, PlannerSettings, Setting, StoreChoice,
+    PlannerKind, PlannerSettings, ScannerSettings, Setting, StoreChoice,
 };
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
 use crate::workshop::{Reached, Store, reach_bus, wait_for};
 
+/// What the program of the second scanner is called.
+const SECOND_SCANNER: &str = "skill-scanner";
+
 /// One check of the machine.
-struct Check {
-    name: String,
-    state: State,
-    detail: String,
+pub(super) struct Check {
+    pub(super) name: String,
+    pub(super) state: State,
+    pub(super) detail: String,
 }
 
+/// What came of a check.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum State {
+pub(super) enum State {
     Good,
     Odd,
     Bad,
@@ -64,9 +70,10 @@ pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
     if checks.iter().any(|check| check.state == State::Bad) { Err(Failure::reported()) } else { Ok(()) }
 }
 
-type Row = (&'static str, String, String);
+/// One setting: its name, its value, and where that comes from.
+pub(super) type Row = (&'static str, String, String);
 
-fn row<T>(name: &'static str, setting: &Setting<T>, show: impl Fn(&T) -> String) -> Row {
+pub(super) fn row<T>(name: &'static str, setting: &Setting<T>, show: impl Fn(&T) -> String) -> Row {
     (name, show(&setting.value), setting.origin.to_string())
 }
 
@@ -88,8 +95,10 @@ fn settings(context: Context<'_>) -> Vec<Row> {
             )
         }),
     ];
+    rows.extend(remote_settings(config));
     rows.extend(running_settings(config));
     rows.extend(agent_settings(config));
+    rows.extend(server_settings(config));
     rows
 }
 
@@ -98,6 +107,7 @@ fn running_settings(config: &Config) -> Vec<Row> {
     vec![
         row("store", &config.store, ToString::to_string),
         row("sandbox", &config.sandbox, |mode| mode_word(*mode).to_owned()),
+        row("cgroup", &config.cgroup, ToString::to_string),
         row("retention_days", &config.retention_days, days),
         row("run", &config.run, |run| {
             format!(
@@ -132,6 +142,7 @@ fn running_settings(config: &Config) -> Vec<Row> {
             )
         }),
         row("planner", &config.planner, planner_words),
+        row("scanner", &config.scanner, scanner_words),
     ]
 }
 
@@ -143,6 +154,13 @@ fn agent_settings(config: &Config) -> Vec<Row> {
         row("bus", &config.bus, ToString::to_string),
         row("metrics", &config.metrics, |file| {
             file.as_ref().map_or_else(|| "nowhere".to_owned(), ToString::to_string)
+        }),
+        row("[telemetry]", &config.telemetry, |telemetry| match &telemetry.traces_url {
+            Some(url) => {
+                let (name, ratio) = (&telemetry.service_name, telemetry.sample_ratio);
+                format!("{url} service_name={name} sample_ratio={ratio}")
+            }
+            None => "no traces".to_owned(),
         }),
     ]
 }
@@ -197,6 +215,14 @@ fn planner_words(planner: &PlannerSettings) -> String {
     }
 }
 
+fn scanner_words(scanner: &ScannerSettings) -> String {
+    let second = match &scanner.second {
+        Some(second) => format!("{} (policy {})", second.program, second.policy),
+        None => "none".to_owned(),
+    };
+    format!("gate={} fail_on={} second={second}", scanner.gate.as_str(), scanner.fail_on)
+}
+
 fn mode_word(mode: SandboxMode) -> &'static str {
     match mode {
         SandboxMode::Enforce => "enforce",
@@ -205,13 +231,22 @@ fn mode_word(mode: SandboxMode) -> &'static str {
     }
 }
 
-fn join(items: &[impl Display]) -> String {
+pub(super) fn join(items: &[impl Display]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn checks(context: Context<'_>) -> Vec<Check> {
+    if context.config.remote.value.is_some() {
+        // What would be run is run there.
+        let mut checks = vec![data_folder(&context.config.data.value)];
+        checks.extend(remote_checks(context));
+        if checks.iter().all(|check| check.state != State::Bad) {
+            checks.push(skills(context));
+        }
+        return checks;
+    }
     let mut checks = vec![data_folder(&context.config.data.value), store(context), skills(context)];
-    checks.extend(sandbox(context.config.sandbox.value));
+    checks.extend(sandbox(context.config));
     for (name, why) in [("sh", "scripts in shell"), ("python3", "scripts in Python")] {
         let (state, detail) = match context.config.environment.on_path(name) {
             Some(path) => (State::Good, path.into_string()),
@@ -219,6 +254,7 @@ fn checks(context: Context<'_>) -> Vec<Check> {
         };
         checks.push(Check { name: name.to_owned(), state, detail });
     }
+    checks.push(second_scanner(context));
     checks.extend(planner(context));
     checks.extend(llm(context));
     checks.extend(bus(context));
@@ -226,11 +262,14 @@ fn checks(context: Context<'_>) -> Vec<Check> {
 }
 
 /// What the kernel can do to keep scripts apart from this machine, part by part.
-fn sandbox(mode: SandboxMode) -> Vec<Check> {
-    let report = probe();
+fn sandbox(config: &Config) -> Vec<Check> {
+    let mode = config.sandbox.value;
+    let report = probe(&config.cgroup.value);
     let missing = report.missing();
     let state = |layer: Layer, active: bool| match (mode, active) {
         (_, true) => State::Good,
+        // Few machines give artel a control group, and the watchdog does the same work.
+        (_, false) if layer == Layer::Cgroup => State::Good,
         (SandboxMode::Enforce, false) if missing.contains(&layer) => State::Bad,
         (SandboxMode::Enforce | SandboxMode::BestEffort | SandboxMode::Off, false) => State::Odd,
     };
@@ -262,6 +301,31 @@ fn store(context: Context<'_>) -> Check {
         (Err(failure), _) => (State::Bad, failure.message),
     };
     Check { name: "store".to_owned(), state, detail }
+}
+
+/// Whether the second scanner is there, wanted or not.
+fn second_scanner(context: Context<'_>) -> Check {
+    let (wanted, environment) = (&context.config.scanner.value.second, &context.config.environment);
+    let program = match wanted {
+        Some(second) => Some(second.path(environment)).filter(|path| path.is_file()),
+        None => environment.on_path(SECOND_SCANNER),
+    };
+    let told = program.map(|path| {
+        let version = installed_version(&path).map(|version| format!(" {version}")).unwrap_or_default();
+        format!("{path}{version}")
+    });
+    let (state, detail) = match (wanted, told) {
+        (Some(second), Some(found)) => (State::Good, format!("{found}, policy {}", second.policy)),
+        (Some(second), None) => {
+            let missing = format!("`{}` is not found; skills stay unscanned", second.program);
+            (State::Bad, missing)
+        }
+        (None, Some(found)) => {
+            (State::Good, format!("{found}, not used; `[scanner] program` or `policy` switches it on"))
+        }
+        (None, None) => (State::Good, "not installed, not used".to_owned()),
+    };
+    Check { name: SECOND_SCANNER.to_owned(), state, detail }
 }
 
 /// Whether what the planner needs is there; the one that needs nothing is not worth a line.
@@ -335,7 +399,11 @@ fn skills(context: Context<'_>) -> Check {
             let counts = Counts::of(&catalog.diagnostics());
             let roots = context.config.skills_dirs.value.iter().filter(|dir| dir.is_dir()).count();
             let state = if counts.errors > 0 { State::Odd } else { State::Good };
-            (state, format!("{} skills from {roots} folders and the binary; {counts}", catalog.list().len()))
+            let from = match context.config.remote.value {
+                Some(_) => "the server".to_owned(),
+                None => format!("{roots} folders and the binary"),
+            };
+            (state, format!("{} skills from {from}; {counts}", catalog.list().len()))
         }
     };
     Check { name: "skills".to_owned(), state, detail }

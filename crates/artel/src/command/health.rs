@@ -8,22 +8,17 @@ use artel_model::name::SkillName;
 use artel_store::SkillHealth;
 
 use super::context::Context;
+use crate::desk;
 use crate::failure::Failure;
-use crate::workshop::{Store, wait_for};
 
 /// What is known about skills that were run.
 pub(super) struct KnownHealth(BTreeMap<SkillName, SkillHealth>);
 
 impl KnownHealth {
-    /// Reads it from the store, if there is one.
+    /// Asks for it, where something was run before.
     pub(super) fn read(context: Context<'_>) -> Result<Self, Failure> {
-        let known = wait_for(async {
-            match Store::open_existing(context.config).await? {
-                Some(store) => store.health.health().await.map_err(|error| Failure::unavailable(&error)),
-                None => Ok(Vec::new()),
-            }
-        })?;
-        Ok(Self(known.into_iter().map(|health| (health.skill.clone(), health)).collect()))
+        let known = desk::health(context)?.into_iter();
+        Ok(Self(known.map(|health| (health.skill.clone(), health)).collect()))
     }
 
     /// Returns the health of a skill; what its files were before does not count.
@@ -36,21 +31,12 @@ impl KnownHealth {
     }
 }
 
-/// Forgets how badly a skill did.
-pub(super) fn reset(context: Context<'_>, skill: &SkillName) -> Result<(), Failure> {
-    wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => {
-                store.health.reset_health(skill).await.map_err(|error| Failure::unavailable(&error))
-            }
-            None => Ok(()),
-        }
-    })
-}
-
 /// Returns the hash of a skill's files.
 pub(super) fn hash(entry: &Loaded) -> Option<String> {
     let tree: Box<dyn FileTree> = entry.location.tree()?;
+    if let Some(offer) = &entry.offer {
+        return Some(offer.content_hash.to_string());
+    }
     let listing = Listing { files: entry.files.clone(), ..Listing::default() };
     content_hash(tree.as_ref(), &listing).ok().map(|hash| hash.to_string())
 }

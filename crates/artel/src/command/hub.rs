@@ -1,115 +1,91 @@
-//! `artel hub`: hubs of the shared catalog, for whoever has its store in hand. A server on the same store takes over
-//! what changes within a second.
+//! `artel hub`: hubs of the shared catalog, for whoever has its store in hand or administers its server. A server on the
+//! same store takes over what changes within a second.
 
-use artel_engine::hub::HubProgress;
-use artel_model::access::Principal;
-use artel_model::catalog::{AuditAction, Hub};
-use artel_server::{HubError, HubWish, Reread};
+use artel_api::hubs::{CrawlStep, HubView};
+use artel_server::HubWish;
 use tokio::sync::watch;
 
 use super::context::Context;
 use super::hub_report::{failing, show_all, show_one, show_preview};
 use crate::cli::HubPlaceArgs;
-use crate::failure::{Failure, chain};
+use crate::desk::HubDesk;
+use crate::failure::Failure;
 use crate::output::Progress;
-use crate::workshop::{Foundation, Store, local_principal, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn crawl(context: Context<'_>, args: &HubPlaceArgs) -> Result<(), Failure> {
     let wish = wish(args)?;
-    let preview = with_foundation(context, async |foundation, _| {
-        let (tell, told) = watch::channel(HubProgress::Resolving);
-        let listener = move |step| {
-            tell.send_replace(step);
-        };
-        let crawl = foundation.hubs.crawl(&wish, &listener);
-        watched(context, crawl, told).await.map_err(|error| refused(&error))
+    let preview = at_desk(context, async |desk| {
+        let (tell, told) = watch::channel(CrawlStep::Resolving);
+        watched(context, desk.crawl(&wish, &tell), told).await
     })?;
     show_preview(context, &preview)
 }
 
 pub(crate) fn add(context: Context<'_>, args: &HubPlaceArgs) -> Result<(), Failure> {
     let wish = wish(args)?;
-    let hub = with_foundation(context, async |foundation, who| {
-        let hub = foundation.hubs.create(who, &wish).await.map_err(|error| refused(&error))?;
-        foundation.note(who, AuditAction::HubCreated, &hub).await?;
-        fetched(context, foundation, &hub).await
+    let hub = at_desk(context, async |desk| {
+        let hub = desk.create(&wish).await?;
+        fetched(context, desk, &hub).await
     })?;
     show_one(context, &hub, "added");
     failing(&hub)
 }
 
 pub(crate) fn list(context: Context<'_>) -> Result<(), Failure> {
-    let hubs = wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => store.catalog.hubs.hubs().await.map_err(|error| Failure::unavailable(&error)),
-            None => Ok(Vec::new()),
-        }
-    })?;
-    show_all(context, &hubs);
+    show_all(context, wait_for(HubDesk::look(context))?);
     Ok(())
 }
 
 pub(crate) fn refresh(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = with_foundation(context, async |foundation, _| {
-        let hub = find(foundation, hub).await?;
-        fetched(context, foundation, &hub).await
+    let hub = at_desk(context, async |desk| {
+        let hub = find(desk, hub).await?;
+        fetched(context, desk, &hub).await
     })?;
     show_one(context, &hub, "fetched");
     failing(&hub)
 }
 
 pub(crate) fn refresh_all(context: Context<'_>) -> Result<(), Failure> {
-    let hubs = with_foundation(context, async |foundation, _| {
+    let hubs = at_desk(context, async |desk| {
         let mut progress = Progress::new(context.output);
         progress.step("fetching all hubs", "");
-        let done = foundation.hubs.refresh_all().await;
+        let done = desk.fetch_all().await;
         progress.end();
-        done.map_err(|error| refused(&error))?;
-        publish(foundation).await?;
-        foundation.hubs.list().await.map_err(|error| Failure::unavailable(&error))
+        done?;
+        desk.hubs().await
     })?;
-    show_all(context, &hubs);
-    hubs.iter().filter(|hub| hub.is_enabled).try_for_each(failing)
+    let worst = hubs.iter().filter(|hub| hub.enabled).try_for_each(failing);
+    show_all(context, hubs);
+    worst
 }
 
 pub(crate) fn enable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = with_foundation(context, async |foundation, who| {
-        let hub = switched(foundation, who, hub, true).await?;
-        fetched(context, foundation, &hub).await
+    let hub = at_desk(context, async |desk| {
+        let hub = desk.switch(&find(desk, hub).await?, true).await?;
+        fetched(context, desk, &hub).await
     })?;
     show_one(context, &hub, "switched on");
     failing(&hub)
 }
 
 pub(crate) fn disable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = with_foundation(context, async |foundation, who| switched(foundation, who, hub, false).await)?;
+    let hub = at_desk(context, async |desk| desk.switch(&find(desk, hub).await?, false).await)?;
     show_one(context, &hub, "switched off");
     Ok(())
 }
 
 pub(crate) fn remove(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = with_foundation(context, async |foundation, who| {
-        let hub = find(foundation, hub).await?;
-        let hub = foundation.hubs.delete(hub.id).await.map_err(|error| refused(&error))?;
-        foundation.note(who, AuditAction::HubDeleted, &hub).await?;
-        Ok(hub)
-    })?;
+    let hub = at_desk(context, async |desk| desk.delete(find(desk, hub).await?).await)?;
     show_one(context, &hub, "removed");
     Ok(())
 }
 
-/// Opens the catalog, does something with it as whoever is here, and tidies up.
-fn with_foundation<T>(
+fn at_desk<T>(
     context: Context<'_>,
-    work: impl AsyncFnOnce(&Foundation, &Principal) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&HubDesk) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let who = local_principal(&context.config.environment);
-    wait_for(async {
-        let foundation = Foundation::open(context).await?;
-        let result = work(&foundation, &who).await;
-        foundation.close().await;
-        result
-    })
+    wait_for(HubDesk::visit(context, work))
 }
 
 fn wish(args: &HubPlaceArgs) -> Result<HubWish, Failure> {
@@ -127,39 +103,22 @@ fn wish(args: &HubPlaceArgs) -> Result<HubWish, Failure> {
     })
 }
 
-/// Fetches a hub, and lets everybody know what came of it.
-async fn fetched(context: Context<'_>, foundation: &Foundation, hub: &Hub) -> Result<Hub, Failure> {
+async fn fetched(context: Context<'_>, desk: &HubDesk, hub: &HubView) -> Result<HubView, Failure> {
     let mut progress = Progress::new(context.output);
     progress.step("fetching", &hub.location);
-    let fetched = foundation.hubs.refresh(hub.id).await;
+    let fetched = desk.fetch(hub).await;
     progress.end();
-    let hub = fetched.map_err(|error| refused(&error))?;
-    publish(foundation).await?;
-    Ok(hub)
-}
-
-/// Numbers the catalog, which tells a server on the same store that it has changed.
-async fn publish(foundation: &Foundation) -> Result<(), Failure> {
-    let published = foundation.catalogs.refresh(Reread::Kept).await;
-    published.map(drop).map_err(|error| Failure::unavailable(&error))
-}
-
-async fn switched(foundation: &Foundation, who: &Principal, hub: &str, on: bool) -> Result<Hub, Failure> {
-    let hub = find(foundation, hub).await?;
-    let changed = foundation.hubs.update(hub.id, |wish| wish.is_enabled = on).await;
-    let hub = changed.map_err(|error| refused(&error))?;
-    foundation.note(who, AuditAction::HubUpdated, &hub).await?;
-    Ok(hub)
+    fetched
 }
 
 /// Finds a hub by its id, the beginning of it, or its location.
-async fn find(foundation: &Foundation, text: &str) -> Result<Hub, Failure> {
-    let hubs = foundation.hubs.list().await.map_err(|error| Failure::unavailable(&error))?;
-    let is_it = |hub: &&Hub| hub.location.eq_ignore_ascii_case(text) || hub.id.to_string() == text;
+async fn find(desk: &HubDesk, text: &str) -> Result<HubView, Failure> {
+    let hubs = desk.hubs().await?;
+    let is_it = |hub: &&HubView| hub.location.eq_ignore_ascii_case(text) || hub.id == text;
     if let Some(hub) = hubs.iter().find(is_it) {
         return Ok(hub.clone());
     }
-    let begins: Vec<&Hub> = hubs.iter().filter(|hub| hub.id.to_string().starts_with(text)).collect();
+    let begins: Vec<&HubView> = hubs.iter().filter(|hub| hub.id.starts_with(text)).collect();
     match begins.as_slice() {
         [hub] => Ok((*hub).clone()),
         [] => Err(Failure::failed(format!("there is no hub `{text}`"))
@@ -173,7 +132,7 @@ async fn find(foundation: &Foundation, text: &str) -> Result<Hub, Failure> {
 async fn watched<T>(
     context: Context<'_>,
     crawl: impl Future<Output = T>,
-    mut told: watch::Receiver<HubProgress>,
+    mut told: watch::Receiver<CrawlStep>,
 ) -> T {
     let mut progress = Progress::new(context.output);
     let mut crawl = std::pin::pin!(crawl);
@@ -188,26 +147,12 @@ async fn watched<T>(
     result
 }
 
-fn tell(progress: &mut Progress<'_>, step: HubProgress) {
+fn tell(progress: &mut Progress<'_>, step: CrawlStep) {
     match step {
-        HubProgress::Resolving => progress.step("asking the hub what it has", ""),
-        HubProgress::Fetching { bytes } => progress.step("fetching", &format!("{bytes} bytes")),
-        HubProgress::Reading { done, total } => progress.step("reading", &format!("{done} of {total} files")),
-        HubProgress::Done { skills } => progress.step("done", &format!("{skills} skills")),
-    }
-}
-
-fn refused(error: &HubError) -> Failure {
-    match error {
-        HubError::Request(_) => Failure::usage(chain(error)),
-        HubError::NotAllowed(_) => {
-            Failure::usage(chain(error)).hint("`[hubs]` in artel.toml says where hubs may be")
-        }
-        HubError::SameLocation(id) => {
-            Failure::failed(error.to_string()).hint(format!("`artel hub refresh {id}` fetches it again"))
-        }
-        HubError::TooMany => Failure::failed(error.to_string()).hint("`artel hub remove` makes room"),
-        HubError::Unknown => Failure::failed(error.to_string()),
-        HubError::Store(_) | HubError::Refresh(_) => Failure::unavailable(error),
+        CrawlStep::Resolving => progress.step("asking the hub what it has", ""),
+        CrawlStep::Fetching { bytes } => progress.step("fetching", &format!("{bytes} bytes")),
+        CrawlStep::Reading { done, total } => progress.step("reading", &format!("{done} of {total} files")),
+        // What was found is printed next.
+        CrawlStep::Done { .. } => {}
     }
 }

@@ -1,37 +1,29 @@
 //! What `artel hub` prints.
 
-use artel_api::hubs::HubList;
+use artel_api::hubs::{HubList, HubView};
 use artel_catalog::hub::CrawlPreview;
 use artel_engine::Clock;
-use artel_model::catalog::Hub;
 use artel_model::time::Timestamp;
-use artel_server::hub_view;
 
 use super::context::Context;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
 
 /// Prints all hubs.
-pub(super) fn show_all(context: Context<'_>, hubs: &[Hub]) {
+pub(super) fn show_all(context: Context<'_>, hubs: Vec<HubView>) {
     let output = context.output;
     if output.json {
-        output.document(&HubList { hubs: hubs.iter().map(hub_view).collect() });
+        output.document(&HubList { hubs });
         return;
     }
     let now = Clock::system().now();
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Accent, Tone::Plain, Tone::Faint]);
-    for hub in hubs {
+    for hub in &hubs {
         let place = match &hub.reference {
             Some(reference) => format!("{} at {reference}", hub.location),
             None => hub.location.clone(),
         };
-        let cells = [
-            hub.id.to_string(),
-            hub.kind.to_string(),
-            place,
-            skills(hub.status.skills_count),
-            state(hub, now),
-        ];
+        let cells = [hub.id.clone(), hub.kind.clone(), place, skills(hub.skills_count), state(hub, now)];
         table.row(cells);
     }
     output.data(&table.render(output));
@@ -39,25 +31,25 @@ pub(super) fn show_all(context: Context<'_>, hubs: &[Hub]) {
 }
 
 /// Prints one hub, and says what was done to it.
-pub(super) fn show_one(context: Context<'_>, hub: &Hub, done: &str) {
+pub(super) fn show_one(context: Context<'_>, hub: &HubView, done: &str) {
     let output = context.output;
-    for warning in &hub.status.warnings {
+    for warning in &hub.warnings {
         output.remark("warning:", Tone::Warning, warning);
     }
     if output.json {
-        output.document(&hub_view(hub));
+        output.document(&hub);
         return;
     }
-    output.line(&hub.id.to_string());
-    output.talk(&format!("{done}: {}, {}", hub.location, skills(hub.status.skills_count)));
+    output.line(&hub.id);
+    output.talk(&format!("{done}: {}, {}", hub.location, skills(hub.skills_count)));
 }
 
 /// A hub whose last fetch failed is a failure; what it gave before stays.
-pub(super) fn failing(hub: &Hub) -> Result<(), Failure> {
-    if !hub.status.is_failing() {
+pub(super) fn failing(hub: &HubView) -> Result<(), Failure> {
+    if !is_failing(hub) {
         return Ok(());
     }
-    let why = hub.status.last_failure_message.as_deref().unwrap_or("nobody knows why");
+    let why = hub.last_failure_message.as_deref().unwrap_or("nobody knows why");
     Err(Failure::failed(format!("cannot fetch {}: {why}", hub.location)).hint(format!(
         "it stays registered; `artel hub refresh {id}` tries again, `artel hub remove {id}` forgets it",
         id = hub.id
@@ -92,15 +84,22 @@ fn skills(count: u64) -> String {
     if count == 1 { "1 skill".to_owned() } else { format!("{count} skills") }
 }
 
-fn state(hub: &Hub, now: Timestamp) -> String {
-    let status = &hub.status;
-    match (hub.is_enabled, status.is_failing(), status.last_success_at) {
+fn state(hub: &HubView, now: Timestamp) -> String {
+    match (hub.enabled, is_failing(hub), hub.last_success_at) {
         (false, _, _) => "off".to_owned(),
         (true, true, _) => {
-            let why = status.last_failure_message.as_deref().unwrap_or("nobody knows why");
+            let why = hub.last_failure_message.as_deref().unwrap_or("nobody knows why");
             format!("failing: {why}")
         }
         (true, false, Some(at)) => format!("fetched {}", ago(at, now)),
         (true, false, None) => "not fetched yet".to_owned(),
+    }
+}
+
+/// Says whether the last try failed.
+fn is_failing(hub: &HubView) -> bool {
+    match (hub.last_failure_at, hub.last_success_at) {
+        (Some(failed), Some(succeeded)) => failed > succeeded,
+        (failed, _) => failed.is_some(),
     }
 }

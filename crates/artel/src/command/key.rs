@@ -1,19 +1,18 @@
-//! `artel key`: keys for the server, made by whoever has its store in hand.
+//! `artel key`: keys for the server, made by whoever has its store in hand, or by its administrator.
 
-use artel_api::Paged;
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
 use artel_engine::Clock;
 use artel_model::time::Timestamp;
-use artel_server::ApiError;
 use artel_store::Cursor;
 use serde_json::json;
 
 use super::context::Context;
 use super::runs::tell_next;
 use crate::cli::{KeyCreateArgs, KeyListArgs};
+use crate::desk::{list_keys, make_key, revoke_key};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
-use crate::workshop::{KeyCabinet, Store, local_principal, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn create(context: Context<'_>, args: &KeyCreateArgs) -> Result<(), Failure> {
     let wish = KeyRequest {
@@ -23,11 +22,7 @@ pub(crate) fn create(context: Context<'_>, args: &KeyCreateArgs) -> Result<(), F
         expires_at: args.expires.map(|expiry| expiry.after(Clock::system().now())),
         owner_user_id: args.owner.clone(),
     };
-    let caller = local_principal(&context.config.environment);
-    let MadeKey { key, record } = wait_for(async {
-        let cabinet = KeyCabinet::of(Store::open(context.config).await?).await?;
-        cabinet.desk().make(&caller, None, wish).await.map_err(|error| refused(&error))
-    })?;
+    let MadeKey { key, record } = wait_for(make_key(context, wish))?;
     let output = context.output;
     if output.json {
         output.document(&MadeKey { key, record });
@@ -50,16 +45,7 @@ pub(crate) fn list(context: Context<'_>, args: &KeyListArgs) -> Result<(), Failu
         after: args.page.after.clone(),
         limit: Some(u32::from(args.page.limit)),
     };
-    let caller = local_principal(&context.config.environment);
-    let page = wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => {
-                let cabinet = KeyCabinet::of(store).await?;
-                cabinet.desk().list(&caller, query).await.map_err(|error| refused(&error))
-            }
-            None => Ok(Paged { items: Vec::new(), next: None }),
-        }
-    })?;
+    let page = wait_for(list_keys(context, query))?;
     let output = context.output;
     if output.json {
         output.document(&page);
@@ -80,19 +66,11 @@ pub(crate) fn list(context: Context<'_>, args: &KeyListArgs) -> Result<(), Failu
 }
 
 pub(crate) fn revoke(context: Context<'_>, id: &str) -> Result<(), Failure> {
-    let unknown = || {
-        Failure::failed(format!("there is no key `{id}`"))
-            .hint("`artel key list` shows the keys there are; a key's id stands between `artel_` and the dot")
-    };
-    let caller = local_principal(&context.config.environment);
-    wait_for(async {
-        let store = Store::open_existing(context.config).await?.ok_or_else(unknown)?;
-        let cabinet = KeyCabinet::of(store).await?;
-        cabinet.desk().revoke(&caller, None, id).await.map_err(|error| match error.status().as_u16() {
-            404 => unknown(),
-            _ => refused(&error),
-        })
-    })?;
+    if !wait_for(revoke_key(context, id))? {
+        return Err(Failure::failed(format!("there is no key `{id}`")).hint(
+            "`artel key list` shows the keys there are; a key's id stands between `artel_` and the dot",
+        ));
+    }
     if context.output.json {
         context.output.document(&json!({"key_id": id, "revoked": true}));
     } else {
@@ -112,16 +90,5 @@ fn state(key: &Key, now: Timestamp) -> String {
         (None, Some(until)) if until <= now => format!("expired {}", ago(until, now)),
         (None, Some(until)) => format!("until {until}"),
         (None, None) => "good".to_owned(),
-    }
-}
-
-/// What the server would answer with a status, the command line says with an exit code.
-fn refused(error: &ApiError) -> Failure {
-    match error.status() {
-        status if status.is_server_error() => {
-            Failure::missing(error.message()).hint("`artel doctor` checks the store")
-        }
-        status if matches!(status.as_u16(), 400 | 422) => Failure::usage(error.message()),
-        _ => Failure::failed(error.message()),
     }
 }

@@ -1,5 +1,7 @@
 //! `artel skill list`.
 
+use std::time::Duration;
+
 use artel_catalog::{Catalog, Keep, Loaded, Watcher, main_file, one_line};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
@@ -9,8 +11,13 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::health::KnownHealth;
 use crate::cli::ListArgs;
+use crate::desk::generation;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
+use crate::workshop::wait_for;
+
+/// How long to wait before a server is asked again whether something has changed.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
     let catalog = print(context, args)?;
@@ -19,14 +26,45 @@ pub(crate) fn run(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> 
         std::mem::forget(catalog);
         return Ok(());
     }
+    if context.config.remote.value.is_some() {
+        return watch_there(context, args);
+    }
     let mut watcher =
         Watcher::new(&context.config.skills_dirs.value).map_err(|error| Failure::unavailable(&error))?;
     loop {
         watcher.changed().map_err(|error| Failure::unavailable(&error))?;
-        context.output.talk("");
-        print(context, args)?;
-        context.output.written()?;
+        print_again(context, args)?;
     }
+}
+
+/// Looks every now and then whether the server offers something else.
+fn watch_there(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
+    let mut known = None;
+    loop {
+        known = Some(wait_for(changed(context, known))?);
+        print_again(context, args)?;
+    }
+}
+
+async fn changed(context: Context<'_>, known: Option<u64>) -> Result<u64, Failure> {
+    let Some(client) = context.remote()? else { return Err(Failure::usage("there is no server")) };
+    let before = match known {
+        Some(known) => known,
+        None => generation(&client).await?,
+    };
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        let after = generation(&client).await?;
+        if after != before {
+            return Ok(after);
+        }
+    }
+}
+
+fn print_again(context: Context<'_>, args: &ListArgs) -> Result<(), Failure> {
+    context.output.talk("");
+    print(context, args)?;
+    context.output.written()
 }
 
 fn print(context: Context<'_>, args: &ListArgs) -> Result<Catalog, Failure> {
@@ -94,14 +132,14 @@ fn table(context: Context<'_>, catalog: &Catalog, entries: &[&Loaded], health: &
 pub(crate) fn summary(catalog: &Catalog, entry: &Loaded) -> Option<Value> {
     let skill = entry.skill.as_deref()?;
     Some(json!({
-        "id": format!("default/{}", skill.name),
+        "id": entry.id(),
         "name": skill.name,
         "version": skill.version,
         "title": skill.title(),
         "description": skill.description,
         "tags": skill.about.tags,
         "priority": skill.about.priority,
-        "source": "default",
+        "source": entry.source(),
         "location": main_file(entry),
         "enabled": catalog.is_enabled(&skill.name),
     }))

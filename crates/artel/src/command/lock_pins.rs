@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_catalog::lock::{LockFile, LockScope, LockedSkill, Origin, PinError, Used, pin, used};
+use artel_catalog::lock::{LockFile, LockScope, LockedFile, LockedSkill, Origin, PinError, Used, pin, used};
 use artel_catalog::{Catalog, FolderLimits, Loaded, Location, whole_tree};
 use artel_model::catalog::SourceKind;
 use artel_model::limit::LOCK_SKILLS_MAX;
@@ -44,7 +44,17 @@ pub(super) fn present(
 fn pin_entry(limits: FolderLimits, home: &Home, entry: &Loaded) -> Result<LockedSkill, PinError> {
     let tree = whole_tree(&entry.location, limits).map_err(PinError::Read)?;
     let skill = entry.skill.as_deref().ok_or_else(|| PinError::Unseen("it cannot be used".to_owned()))?;
-    pin(skill, home.origin(&entry.location), tree.as_ref())
+    let Some(offer) = &entry.offer else {
+        return pin(skill, home.origin(&entry.location), tree.as_ref());
+    };
+    let origin = Origin { source: offer.id.source(), location: offer.id.to_string(), revision: None };
+    let mut locked = pin(skill, origin, tree.as_ref())?;
+    // Settings stay with the server, but belong to what is locked.
+    for file in offer.files.iter().filter(|file| offer.stays(file)) {
+        let pinned = LockedFile { hash: file.hash, is_executable: file.is_executable };
+        locked.files.insert(file.path.to_string(), pinned);
+    }
+    Ok(locked)
 }
 
 /// From where locations are told, so that a lock file says the same on another machine.

@@ -3,10 +3,14 @@
 use artel_server::{ServerConfig, serve_stdio};
 
 use super::context::Context;
+use super::mcp_relay::relay;
 use crate::failure::{Failure, chain};
 use crate::workshop::{Interrupts, Serving, Token, local_principal, wait_for};
 
 pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
+    if context.config.remote.value.is_some() {
+        return wait_for(relay(context));
+    }
     let principal = local_principal(&context.config.environment);
     wait_for(async {
         let mut interrupts = Interrupts::listen()?;
@@ -17,9 +21,12 @@ pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
             () = interrupts.next() => Ok(()),
         };
         serving.close().await;
-        result.map_err(|error| {
-            Failure::failed(chain(&error))
-                .hint("`artel mcp` is started by a client of the Model Context Protocol, not by hand")
-        })
+        result.map_err(|error| by_hand(chain(&error)))
     })
+}
+
+/// Says that nobody began to speak.
+pub(super) fn by_hand(what: String) -> Failure {
+    Failure::failed(what)
+        .hint("`artel mcp` is started by a client of the Model Context Protocol, not by hand")
 }

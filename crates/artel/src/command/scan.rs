@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use artel_catalog::scan::{Gap, ScanOptions, ScanReport, scan_skill};
-use artel_catalog::{FolderLimits, Keep, LoadOptions, Loaded, Location, discover, whole_tree};
+use artel_catalog::scan::{self, Exhibit, Gap, ScanOptions, ScanReport, scan_skill};
+use artel_catalog::{
+    FileTree, FolderLimits, Keep, LoadOptions, Loaded, Location, discover, load_tree, whole_tree,
+};
+use artel_model::catalog::SourceKind;
 use artel_model::diagnostic::{Code, Finding};
 use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
@@ -13,13 +16,18 @@ use super::scan_report::{Report, Scanned};
 use super::validate::{folder_of, is_skill_file, resolved};
 use crate::cli::{ScanArgs, ScanFormat};
 use crate::failure::{Failure, chain};
+use crate::workshop::{second_verdicts, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> {
     let format = format(context, args)?;
     let fail_on = args.fail_on.unwrap_or(context.config.scanner.value.fail_on);
     let mut search = Vec::new();
     let places = if args.paths.is_empty() {
-        let catalog = context.catalog(Keep::Descriptions)?;
+        if context.config.remote.value.is_some() {
+            return Err(Failure::usage("`skill scan` looks at files that are here, and none are named")
+                .hint("a server scans what it offers by itself"));
+        }
+        let catalog = context.catalog_here(Keep::Descriptions)?;
         let entries = catalog.entries().iter();
         entries.map(|entry| Place { name: name(entry), location: entry.location.clone() }).collect()
     } else {
@@ -28,7 +36,9 @@ pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> 
     let limits = context.config.limits.value.folder;
     let here = Utf8Path::new(".").canonicalize_utf8().ok();
     let scan = |place| scan(limits, here.as_deref(), place);
-    let scanned = once(places).into_par_iter().map(scan).collect();
+    let (mut scanned, exhibits): (Vec<Scanned>, Vec<Option<Exhibit>>) =
+        once(places).into_par_iter().map(scan).unzip();
+    add_second(context, &mut scanned, exhibits)?;
     // A link that leads nowhere hides nothing.
     let unsearched = search.into_iter().filter(|finding| finding.code != Code::SymlinkBroken).collect();
     Report { fail_on, scanned, unsearched }.print(context, format)
@@ -103,12 +113,43 @@ fn once(places: Vec<Place>) -> Vec<Place> {
     places.into_iter().map(of_file).filter(is_first).collect()
 }
 
-fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> Scanned {
-    let report = match whole_tree(&place.location, limits) {
-        Ok(tree) => scan_skill(tree.as_ref(), &ScanOptions::default()),
+/// Asks the second scanner about the same files, where somebody asked for it.
+fn add_second(
+    context: Context<'_>,
+    scanned: &mut [Scanned],
+    exhibits: Vec<Option<Exhibit>>,
+) -> Result<(), Failure> {
+    if context.config.scanner.value.second.is_none() {
+        return Ok(());
+    }
+    let exhibits: Vec<Exhibit> = exhibits.into_iter().flatten().collect();
+    let said = wait_for(second_verdicts(context.config, exhibits))?;
+    for skill in scanned {
+        let hash = skill.report.content_hash.map(|hash| hash.to_string());
+        skill.second =
+            hash.and_then(|hash| said.iter().find(|verdict| verdict.content_hash == hash).cloned());
+    }
+    Ok(())
+}
+
+fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> (Scanned, Option<Exhibit>) {
+    let (report, exhibit) = match whole_tree(&place.location, limits) {
+        Ok(tree) => {
+            let report = scan_skill(tree.as_ref(), &ScanOptions::default());
+            let exhibit = report.content_hash.map(|hash| exhibit(&place, tree, hash.to_string()));
+            (report, exhibit)
+        }
         Err(error) => {
             let gaps = vec![Gap { path: None, reason: chain(&error) }];
-            ScanReport { content_hash: None, files: 0, bytes: 0, findings: Vec::new(), left_out: 0, gaps }
+            let report = ScanReport {
+                content_hash: None,
+                files: 0,
+                bytes: 0,
+                findings: Vec::new(),
+                left_out: 0,
+                gaps,
+            };
+            (report, None)
         }
     };
     // Code hosts know files from where the command is run.
@@ -124,7 +165,19 @@ fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> Scanned 
         Location::BuiltIn(_) => (place.location.to_string().into(), place.location.to_string().into()),
     };
     let location = if location.as_str().is_empty() { ".".to_owned() } else { location.into_string() };
-    Scanned { name: place.name, location, folder, report }
+    (Scanned { name: place.name, location, folder, report, second: None }, exhibit)
+}
+
+/// Returns what the second scanner is shown.
+fn exhibit(place: &Place, tree: Box<dyn FileTree>, content_hash: String) -> Exhibit {
+    let loaded = load_tree(tree.as_ref(), tree.listing(), place.location.clone(), Keep::Instructions);
+    let about = scan::Scanned {
+        source: SourceKind::Default,
+        source_id: None,
+        skill_id: place.location.to_string(),
+        content_hash: content_hash.clone(),
+    };
+    Exhibit::new(about, tree, content_hash, &loaded)
 }
 
 fn format(context: Context<'_>, args: &ScanArgs) -> Result<ScanFormat, Failure> {

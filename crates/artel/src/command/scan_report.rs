@@ -1,6 +1,10 @@
 //! What a scan found, for people, for programs and for code hosts; and the exit code that says how it went.
 
-use artel_catalog::scan::{ScanReport, ScanStatus, ScannedSkill, Severity, TableRow, sarif, table_rows};
+use artel_catalog::scan::cisco::ATTRIBUTION;
+use artel_catalog::scan::{
+    ScanReport, ScanStatus, ScannedSkill, Severity, TableRow, sarif, table_rows, verdict_rows,
+};
+use artel_model::catalog::VerdictRecord;
 use artel_model::diagnostic::Finding;
 use camino::Utf8PathBuf;
 use serde_json::json;
@@ -27,6 +31,23 @@ pub(super) struct Scanned {
     /// Paths of findings are below it.
     pub(super) folder: Utf8PathBuf,
     pub(super) report: ScanReport,
+    /// What the second scanner said, where one was asked.
+    pub(super) second: Option<VerdictRecord>,
+}
+
+impl Scanned {
+    /// Returns how the skill stands: the worst that anybody found counts, and everybody has to have seen everything.
+    fn status(&self, fail_on: Severity) -> ScanStatus {
+        let second = self.second.as_ref();
+        let worst = self.report.worst().max(second.and_then(|second| second.worst));
+        let is_complete = self.report.gaps.is_empty() && second.is_none_or(|second| second.is_complete);
+        ScanStatus::of(worst, is_complete, fail_on)
+    }
+
+    fn rows(&self) -> Vec<TableRow> {
+        let second = self.second.iter().flat_map(verdict_rows);
+        table_rows(&self.report).into_iter().chain(second).collect()
+    }
 }
 
 impl Report {
@@ -36,8 +57,11 @@ impl Report {
             ScanFormat::Table => self.print_table(context),
             ScanFormat::Json => self.print_json(context),
             ScanFormat::Sarif => {
-                let skill =
-                    |scanned: &'a Scanned| ScannedSkill { folder: &scanned.folder, report: &scanned.report };
+                let skill = |scanned: &'a Scanned| ScannedSkill {
+                    folder: &scanned.folder,
+                    report: &scanned.report,
+                    second: scanned.second.as_ref(),
+                };
                 let skills: Vec<ScannedSkill<'_>> = self.scanned.iter().map(skill).collect();
                 context.output.document(&sarif(&skills));
             }
@@ -47,6 +71,9 @@ impl Report {
             context.output.remark("not searched", Tone::Warning, &text);
         }
         context.output.talk(&self.summary(context));
+        if self.has_second() {
+            context.output.talk(&format!("rules of `skill-scanner/` are those of {ATTRIBUTION}"));
+        }
         match self.status() {
             ScanStatus::Passed => Ok(()),
             ScanStatus::Flagged => Err(Failure::reported()),
@@ -65,8 +92,12 @@ impl Report {
         }
     }
 
+    fn has_second(&self) -> bool {
+        self.scanned.iter().any(|scanned| scanned.second.is_some())
+    }
+
     fn count(&self, status: ScanStatus) -> usize {
-        self.scanned.iter().filter(|scanned| scanned.report.status(self.fail_on) == status).count()
+        self.scanned.iter().filter(|scanned| scanned.status(self.fail_on) == status).count()
     }
 
     fn summary(&self, context: Context<'_>) -> String {
@@ -77,7 +108,8 @@ impl Report {
             .filter(|status| self.count(*status) > 0)
             .map(|status| format!("{} {}", self.count(status), status.as_str()))
             .collect();
-        let has_findings = self.scanned.iter().any(|scanned| !scanned.report.findings.is_empty());
+        let has_findings =
+            self.scanned.iter().any(|scanned| scanned.rows().iter().any(|row| row.severity.is_some()));
         let hint = if has_findings && !context.output.verbose { "; `-v` shows what to do" } else { "" };
         format!(
             "{number} skill{plural} scanned: {} (what is {} or worse counts){hint}",
@@ -88,15 +120,19 @@ impl Report {
 
     fn print_json(&self, context: Context<'_>) {
         let skill = |scanned: &Scanned| {
-            json!({
+            let mut skill = json!({
                 "name": scanned.name,
                 "location": scanned.location,
-                "scan_status": scanned.report.status(self.fail_on),
+                "scan_status": scanned.status(self.fail_on),
                 "scan": scanned.report,
-            })
+            });
+            if let Some(second) = &scanned.second {
+                skill["second_scan"] = json!(second);
+            }
+            skill
         };
         let place = |finding: &Finding| json!({"path": finding.path, "message": finding.message});
-        context.output.document(&json!({
+        let mut document = json!({
             "fail_on": self.fail_on,
             "scan_status": self.status(),
             "passed": self.count(ScanStatus::Passed),
@@ -104,13 +140,17 @@ impl Report {
             "unscanned": self.count(ScanStatus::Unscanned),
             "skills": self.scanned.iter().map(skill).collect::<Vec<_>>(),
             "not_searched": self.unsearched.iter().map(place).collect::<Vec<_>>(),
-        }));
+        });
+        if self.has_second() {
+            document["attribution"] = json!(ATTRIBUTION);
+        }
+        context.output.document(&document);
     }
 
     fn print_table(&self, context: Context<'_>) {
         let output = context.output;
         for scanned in &self.scanned {
-            let status = scanned.report.status(self.fail_on);
+            let status = scanned.status(self.fail_on);
             let tone = match status {
                 ScanStatus::Passed => Tone::Good,
                 ScanStatus::Flagged => Tone::Error,
@@ -122,7 +162,7 @@ impl Report {
                 output.paint(&scanned.name, Tone::Strong),
                 output.paint(&scanned.location, Tone::Faint)
             ));
-            output.data(&rows(context, &table_rows(&scanned.report)));
+            output.data(&rows(context, &scanned.rows()));
             if scanned.report.left_out > 0 {
                 output.line(&format!("  and {} more, which are not shown", scanned.report.left_out));
             }
@@ -135,7 +175,7 @@ fn rows(context: Context<'_>, rows: &[TableRow]) -> String {
     let mut table = Table::new(&[Tone::Plain, Tone::Plain, Tone::Plain, Tone::Accent, Tone::Plain]);
     for row in rows {
         let message = if context.output.verbose { "" } else { &row.message };
-        table.row(["", word(row), row.rule, &row.place, message]);
+        table.row(["", word(row), &row.rule, &row.place, message]);
     }
     let text = table.render(context.output);
     let mut out = String::new();
@@ -156,7 +196,7 @@ fn details(context: Context<'_>, row: &TableRow) -> String {
     };
     let snippet = row.snippet.iter().map(|snippet| line("|", snippet));
     let message = [line("=", &row.message)];
-    message.into_iter().chain(snippet).chain([line("= hint:", row.remediation)]).collect()
+    message.into_iter().chain(snippet).chain([line("= hint:", &row.remediation)]).collect()
 }
 
 fn word(row: &TableRow) -> &'static str {

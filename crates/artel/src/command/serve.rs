@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use artel_engine::process::allow_all_descriptors;
 use artel_server::{Entrance, ListenError, Server};
 use serde_json::json;
 
@@ -15,6 +16,8 @@ pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure>
     if let Some(listen) = args.listen {
         config.listen = listen;
     }
+    // Before anybody connects; scripts have limits of their own.
+    allow_all_descriptors();
     let token = if args.new_token { Token::Renewed } else { Token::Kept };
     wait_for(async {
         let mut interrupts = Interrupts::listen()?;

@@ -2,16 +2,16 @@
 
 use std::time::SystemTime;
 
-use artel_catalog::{Catalog, FileEntry, Keep, Loaded, file_hash, holds_settings, main_file, read_config};
+use artel_catalog::{Catalog, FileEntry, Keep, Loaded, file_hash, holds_settings, main_file};
 use artel_model::limit::SKILL_BYTES_MAX;
 use artel_model::registry::ResolveError;
-use artel_model::setting::{EffectiveConfig, EnvAllowList};
 use artel_model::skill::Skill;
 use serde_json::{Value, json};
 
 use super::context::{Context, find};
 use super::health::{KnownHealth, hash};
 use crate::cli::ShowArgs;
+use crate::desk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
@@ -68,21 +68,12 @@ fn chain(catalog: &Catalog, skill: &Skill) -> Result<Vec<String>, String> {
 }
 
 /// The settings a script would get, with secrets hidden; nothing when there are none to have.
-fn settings(context: Context<'_>, entry: &Loaded) -> Result<Option<Value>, Failure> {
-    let stored =
-        read_config(entry, &context.config.data.value).map_err(|error| Failure::unavailable(&error))?;
-    let Some(schema) = &entry.config_schema else {
-        let config = EffectiveConfig::unchecked(stored).masked();
-        return Ok((!config.is_empty()).then_some(Value::Object(config)));
-    };
-    let allowed = EnvAllowList::new(&context.config.skill_env.value);
-    let variable = |name: &str| context.config.environment.get(name).map(str::to_owned);
-    Ok(Some(match schema.resolve(&stored, &allowed, variable) {
-        Ok(config) => Value::Object(config.masked()),
-        Err(problems) => {
-            json!({"problems": problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect::<Vec<_>>()})
-        }
-    }))
+fn settings(context: Context<'_>, catalog: &Catalog, entry: &Loaded) -> Result<Option<Value>, Failure> {
+    let settings = desk::settings(context, catalog, entry)?;
+    Ok(match settings.problems.as_slice() {
+        [] => settings.effective.map(Value::Object),
+        problems => Some(json!({"problems": problems})),
+    })
 }
 
 fn document(
@@ -98,14 +89,14 @@ fn document(
     {
         fields.extend(rules);
     }
-    document["id"] = json!(format!("default/{}", skill.name));
-    document["source"] = json!("default");
+    document["id"] = json!(entry.id());
+    document["source"] = json!(entry.source());
     document["location"] = json!(main_file(entry));
     document["enabled"] = json!(catalog.is_enabled(&skill.name));
     document["health"] = json!(KnownHealth::read(context)?.of(entry));
     document["content_hash"] = json!(hash(entry));
     document["files"] = files(entry);
-    document["directory"] = json!(entry.location.path());
+    document["directory"] = json!(entry.location.path().filter(|_| entry.offer.is_none()));
     document["config_schema"] =
         json!(entry.config_schema.as_ref().map(artel_model::setting::ConfigSchema::document));
     let (created_at, updated_at) = times(entry);
@@ -115,7 +106,7 @@ fn document(
         Ok(order) => json!(order),
         Err(problem) => json!({"problem": problem}),
     };
-    if let Some(settings) = settings(context, entry)? {
+    if let Some(settings) = settings(context, catalog, entry)? {
         document["config"] = settings;
     }
     document["instructions"] = json!(entry.instructions.as_deref());
@@ -126,6 +117,9 @@ fn document(
 fn files(entry: &Loaded) -> Value {
     let tree = entry.location.tree();
     let hash = |file: &FileEntry| {
+        if let Some(offer) = &entry.offer {
+            return offer.file(file.path.as_str()).map(|file| file.hash.to_string());
+        }
         let content = tree.as_ref()?.read(&file.path, SKILL_BYTES_MAX).ok()?;
         Some(file_hash(&content).to_string())
     };
@@ -184,7 +178,7 @@ fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) 
     out.push_str(&facts.render(output));
     out.push_str(&parameters(context, skill));
     out.push_str(&parts(context, skill));
-    if let Some(Value::Object(config)) = settings(context, entry)? {
+    if let Some(Value::Object(config)) = settings(context, catalog, entry)? {
         out.push_str(&section(
             context,
             "settings",

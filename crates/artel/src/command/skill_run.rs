@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use artel_api::client::Client;
+use artel_api::runs::RunRequest;
 use artel_catalog::{Catalog, Keep};
 use artel_model::id::PlanId;
 use artel_model::limit::PARAMS_BYTES_MAX;
@@ -20,48 +22,110 @@ use uuid::Uuid;
 use super::context::{Context, find};
 use super::parameters::{self, ParameterError};
 use crate::cli::SkillRunArgs;
+use crate::desk::{Carried, NotBegun, RunDesk, carry_out, carry_out_there, fresh_key, run_skill};
 use crate::failure::Failure;
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Carried, Shelf, Store, Workshop, carry_out, wait_for};
+use crate::workshop::{Shelf, Workshop, wait_for};
 
 /// Records that are read at once.
 const RECORDS_PAGE: usize = 1000;
 
 pub(crate) fn run(context: Context<'_>, args: &SkillRunArgs) -> Result<(), Failure> {
-    wait_for(async {
-        let shelf = Shelf::open(context, Keep::Descriptions).await?;
-        let plan = plan(context, args, &shelf)?;
-        let workshop = Workshop::open(context, shelf).await?;
-        let shown = if args.how.watch { Shown::Steps } else { Shown::Said };
-        let submission = submission(context, args, plan);
-        let carried = carry_out(context, &workshop, submission, args.how.key.clone(), shown).await?;
-        let store = workshop.store.clone();
-        workshop.close().await;
-        print(context, args, &store, &carried).await
-    })
+    let shown = if args.how.watch { Shown::Steps } else { Shown::Said };
+    match context.remote()? {
+        None => wait_for(run_here(context, args, shown)),
+        Some(client) => {
+            let wanted = Wanted::read(args, &context.catalog(Keep::Descriptions)?)?;
+            wait_for(run_there(context, args, client, wanted, shown))
+        }
+    }
 }
 
-fn plan(context: Context<'_>, args: &SkillRunArgs, shelf: &Shelf) -> Result<Plan, Failure> {
-    let entry = find(shelf.catalog(), &args.skill.name, args.skill.version.as_ref())?;
-    let Some(skill) = entry.skill.as_deref() else { return Err(Failure::reported()) };
-    let given = given(args.params.as_deref())?;
-    let id = PlanId(Uuid::new_v4());
-    let plan = if args.chain {
-        let params = chain_parameters(shelf.catalog(), given, &args.values)?;
-        check_chain(shelf.catalog(), skill, &params)?;
-        let request = ChainRequest { id, skill: &skill.name, params };
-        chain_plan(&request, shelf.catalog().registry(), &*shelf.skills)
-    } else {
+async fn run_here(context: Context<'_>, args: &SkillRunArgs, shown: Shown) -> Result<(), Failure> {
+    let shelf = Shelf::open(context, Keep::Descriptions).await?;
+    let plan = plan(context, args, &shelf)?;
+    let workshop = Workshop::open(context, shelf).await?;
+    let submission = submission(context, args, plan);
+    let carried = carry_out(context, &workshop, submission, args.how.key.clone(), shown).await?;
+    let desk = RunDesk::of(context, &workshop);
+    workshop.close().await;
+    print(context, args, &desk, &carried).await
+}
+
+async fn run_there(
+    context: Context<'_>,
+    args: &SkillRunArgs,
+    client: Client,
+    wanted: Wanted,
+    shown: Shown,
+) -> Result<(), Failure> {
+    let request = wanted.request(args);
+    let key = args.how.key.clone().unwrap_or_else(fresh_key);
+    let begin = async {
+        run_skill(&client, &request, &key).await.map_err(|error| match error {
+            NotBegun::Problems(problems) => refuse(context, &problems),
+            NotBegun::Failed(failure) => failure,
+        })
+    };
+    let carried = carry_out_there(context, &client, begin, shown).await?;
+    print(context, args, &RunDesk::There(client), &carried).await
+}
+
+/// What was typed, read by what the skill says about its parameters.
+enum Wanted {
+    Chain { skill: SkillName, params: BTreeMap<SkillName, Map<String, Value>> },
+    Skill { skill: SkillName, params: Map<String, Value> },
+}
+
+impl Wanted {
+    fn read(args: &SkillRunArgs, catalog: &Catalog) -> Result<Self, Failure> {
+        let entry = find(catalog, &args.skill.name, args.skill.version.as_ref())?;
+        let Some(skill) = entry.skill.as_deref() else { return Err(Failure::reported()) };
+        let given = given(args.params.as_deref())?;
+        if args.chain {
+            let params = chain_parameters(catalog, given, &args.values)?;
+            check_chain(catalog, skill, &params)?;
+            return Ok(Self::Chain { skill: skill.name.clone(), params });
+        }
         let schema = schema(skill, args.script.as_ref())?;
         let mut params = given;
         for value in &args.values {
             parameters::put(schema, &mut params, value).map_err(refused)?;
         }
-        if let Some(missing) = parameters::missing(schema, &params, "") {
-            return Err(refused(missing));
+        match parameters::missing(schema, &params, "") {
+            Some(missing) => Err(refused(missing)),
+            None => Ok(Self::Skill { skill: skill.name.clone(), params }),
         }
-        let choice = SkillChoice { name: skill.name.clone(), version: args.skill.version.clone() };
-        skill_plan(SkillRequest { id, skill: &choice, script: args.script.as_ref(), params }, &*shelf.skills)
+    }
+
+    /// Says it to a server.
+    fn request(self, args: &SkillRunArgs) -> RunRequest {
+        let (chain, skill, version, script, params) = match self {
+            Self::Chain { skill, params } => {
+                let params = params.into_iter().map(|(name, params)| (name.to_string(), params.into()));
+                (true, skill, None, None, params.collect())
+            }
+            Self::Skill { skill, params } => {
+                (false, skill, args.skill.version.clone(), args.script.clone(), params)
+            }
+        };
+        let timeout_ms = args.how.timeout;
+        RunRequest { skill: Some(skill), version, script, params, chain, plan: None, timeout_ms }
+    }
+}
+
+fn plan(context: Context<'_>, args: &SkillRunArgs, shelf: &Shelf) -> Result<Plan, Failure> {
+    let id = PlanId(Uuid::new_v4());
+    let plan = match Wanted::read(args, shelf.catalog())? {
+        Wanted::Chain { skill, params } => {
+            let request = ChainRequest { id, skill: &skill, params };
+            chain_plan(&request, shelf.catalog().registry(), &*shelf.skills)
+        }
+        Wanted::Skill { skill, params } => {
+            let choice = SkillChoice { name: skill, version: args.skill.version.clone() };
+            let script = args.script.as_ref();
+            skill_plan(SkillRequest { id, skill: &choice, script, params }, &*shelf.skills)
+        }
     };
     plan.map_err(|problems| refuse(context, &problems))
 }
@@ -235,6 +299,7 @@ fn submission(context: Context<'_>, args: &SkillRunArgs, plan: Plan) -> Submissi
         agent: None,
         policy: None,
         viewer: None,
+        trace_parent: None,
     }
 }
 
@@ -242,7 +307,7 @@ fn submission(context: Context<'_>, args: &SkillRunArgs, plan: Plan) -> Submissi
 async fn print(
     context: Context<'_>,
     args: &SkillRunArgs,
-    store: &Store,
+    desk: &RunDesk<'_>,
     carried: &Carried,
 ) -> Result<(), Failure> {
     let (output, result) = (context.output, &carried.result);
@@ -250,7 +315,7 @@ async fn print(
     let asked = steps.iter().rposition(|step| step.scope.is_none()).unwrap_or_default();
     let Some(entry) = result.execution_trace.get(asked) else { return Err(Failure::reported()) };
     if output.json {
-        output.document(&record(store, carried, asked, entry).await?);
+        output.document(&record(desk, carried, asked, entry).await?);
         return if result.success { Ok(()) } else { Err(Failure::reported()) };
     }
     let name = &args.skill.name;
@@ -271,16 +336,17 @@ async fn print(
 }
 
 /// Returns the record of a step as JSON, its attempts with what was said in them.
-async fn record(store: &Store, carried: &Carried, step: usize, entry: &TraceEntry) -> Result<Value, Failure> {
+async fn record(
+    desk: &RunDesk<'_>,
+    carried: &Carried,
+    step: usize,
+    entry: &TraceEntry,
+) -> Result<Value, Failure> {
     let run = carried.run.id();
     let filter = ExecutionFilter { run: Some(run), ..ExecutionFilter::default() };
     let mut page = PageRequest { after: None, limit: RECORDS_PAGE };
     let found: Option<ExecutionRecord> = loop {
-        let records = store
-            .executions
-            .executions(&filter, &page)
-            .await
-            .map_err(|error| Failure::unavailable(&error))?;
+        let records = desk.executions(&filter, &page).await?;
         let is_it = |record: &ExecutionRecord| record.step_id == entry.tool_id;
         match (records.items.into_iter().find(is_it), records.next) {
             (None, Some(next)) => page.after = Some(next),

@@ -65,7 +65,7 @@ fn load(context: Context<'_>, paths: &[Utf8PathBuf]) -> Result<(Vec<Loaded>, Vec
     for path in paths {
         loaded.extend(load_path(context, path, &mut search));
     }
-    let catalog = context.catalog(Keep::Descriptions)?;
+    let catalog = context.catalog_here(Keep::Descriptions)?;
     let known: Vec<Arc<Skill>> = catalog.registry().all().cloned().collect();
     let mut roots = vec![loaded];
     check_set(&mut roots, &known);

@@ -7,8 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
 use super::agents::{AgentsTable, ClientsTable, LlmTable};
+use super::chat::ChatTable;
 use super::running::{GrantsTable, PlannerTable, RunTable, ScriptLimitsTable};
 use super::server::{HubsTable, OidcSettings, ScannerTable, ServerTable};
+use super::telemetry::TelemetryTable;
 use crate::failure::Failure;
 
 /// What `artel.toml` may say. Unknown keys are refused, so that a misspelt one is not ignored.
@@ -29,6 +31,8 @@ pub(super) struct ConfigFile {
     pub(super) store: Option<String>,
     /// How scripts are kept apart from the machine: enforce, best-effort or off.
     pub(super) sandbox: Option<String>,
+    /// The control group for scripts: auto, off, or a folder.
+    pub(super) cgroup: Option<String>,
     /// Days after which ended runs are removed; without it they are kept.
     pub(super) retention_days: Option<NonZero<u32>>,
     /// How long runs may take, and how many at once.
@@ -57,12 +61,16 @@ pub(super) struct ConfigFile {
     pub(super) hubs: Option<HubsTable>,
     /// Which skills are served.
     pub(super) scanner: Option<ScannerTable>,
+    /// Who answers in the chat.
+    pub(super) chat: Option<ChatTable>,
+    /// Where traces go.
+    pub(super) telemetry: Option<TelemetryTable>,
 }
 
 /// Every key, for who misspelt one.
-const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, \
+const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, \
                     retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
-                    metrics, server, oidc, hubs, scanner";
+                    metrics, server, oidc, hubs, scanner, chat, telemetry";
 
 /// What `[limits]` may say.
 #[derive(Debug, Default, Deserialize)]

@@ -4,17 +4,20 @@ use std::fmt;
 
 use artel_catalog::{Keep, LoadOptions};
 use artel_engine::SandboxMode;
-use artel_engine::process::ProcessLimits;
+use artel_engine::process::{CgroupChoice, ProcessLimits};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::agents::{AgentSettings, AgentsTable, BusChoice, ClientSettings, ClientsTable, LlmSettings};
+use super::chat::{AnsweredBy, ChatTable};
 use super::environment::Environment;
 use super::file::ConfigFile;
+use super::remote::{RemoteSettings, remote};
 use super::running::{
     GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, ScriptLimitsTable,
     StoreChoice, sandbox_mode,
 };
 use super::server::{HubSettings, HubsTable, OidcSettings, ScannerSettings, ServerSettings};
+use super::telemetry::TelemetrySettings;
 use crate::cli::{GlobalArgs, SandboxChoice};
 use crate::failure::Failure;
 
@@ -64,6 +67,8 @@ pub(crate) struct Config {
     pub(crate) store: Setting<StoreChoice>,
     /// Whether scripts run in a sandbox.
     pub(crate) sandbox: Setting<SandboxMode>,
+    /// The control group that scripts are in.
+    pub(crate) cgroup: Setting<CgroupChoice>,
     /// Days after which ended runs are removed; never when absent.
     pub(crate) retention_days: Setting<Option<u32>>,
     /// How long runs may take, and how many at once.
@@ -92,6 +97,12 @@ pub(crate) struct Config {
     pub(crate) hubs: Setting<HubSettings>,
     /// Which skills are served.
     pub(crate) scanner: Setting<ScannerSettings>,
+    /// Who answers in the chat.
+    pub(crate) chat: Setting<AnsweredBy>,
+    /// The server that commands work on; the data folder when absent.
+    pub(crate) remote: Setting<Option<RemoteSettings>>,
+    /// Where traces go.
+    pub(crate) telemetry: Setting<TelemetrySettings>,
     /// The environment itself.
     pub(crate) environment: Environment,
 }
@@ -137,25 +148,23 @@ impl Config {
         let server = file.server.unwrap_or_default();
         let server = server.settings(environment, from_file())?;
         let scanner = file.scanner.unwrap_or_default().settings(environment, from_file())?;
+        let telemetry = file.telemetry.unwrap_or_default().settings(environment, from_file())?;
         let metrics = metrics(args, environment, file.metrics.map(|value| (value, from_file())));
         Ok(Self {
             store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
             sandbox: sandbox.unwrap_or_else(|| by_default(SandboxMode::Enforce)),
+            cgroup: cgroup(environment, file.cgroup.map(|value| (value, from_file()))),
             retention_days: match file.retention_days {
                 Some(days) => Setting { value: Some(days.get()), origin: from_file() },
                 None => by_default(None),
             },
-            run: first([file.run.map(|table| (table.settings(), from_file()))])
-                .unwrap_or_else(|| by_default(RunTable::default().settings())),
-            grants: first([file.sandbox_grants.map(|table| (table.settings(), from_file()))])
-                .unwrap_or_else(|| by_default(GrantsTable::default().settings())),
-            script_limits: first([file.script_limits.map(|table| (table.limits(), from_file()))])
-                .unwrap_or_else(|| by_default(ScriptLimitsTable::default().limits())),
+            run: table(file.run, from_file, |table: RunTable| table.settings()),
+            grants: table(file.sandbox_grants, from_file, |table: GrantsTable| table.settings()),
+            script_limits: table(file.script_limits, from_file, |table: ScriptLimitsTable| table.limits()),
             planner,
             agents,
             llm,
-            clients: first([file.clients.map(|table| (table.settings(), from_file()))])
-                .unwrap_or_else(|| by_default(ClientsTable::default().settings())),
+            clients: table(file.clients, from_file, |table: ClientsTable| table.settings()),
             bus,
             metrics,
             server,
@@ -163,9 +172,11 @@ impl Config {
                 Some(settings) => Setting { value: Some(settings), origin: from_file() },
                 None => by_default(None),
             },
-            hubs: first([file.hubs.map(|table| (table.settings(), from_file()))])
-                .unwrap_or_else(|| by_default(HubsTable::default().settings())),
+            hubs: table(file.hubs, from_file, |table: HubsTable| table.settings()),
             scanner,
+            telemetry,
+            chat: table(file.chat, from_file, |table: ChatTable| table.answered_by()),
+            remote: remote(args, environment)?,
             file: path,
             skills_dirs: skills_dirs.unwrap_or_else(|| by_default(default_dirs(environment))),
             data,
@@ -175,6 +186,16 @@ impl Config {
             environment: environment.clone(),
         })
     }
+}
+
+/// Takes what a table of the file says; without one, what an empty one would say.
+fn table<T: Default, V>(
+    said: Option<T>,
+    from_file: impl FnOnce() -> Origin,
+    settings: impl FnOnce(T) -> V,
+) -> Setting<V> {
+    let origin = if said.is_some() { from_file() } else { Origin::Default };
+    Setting { value: settings(said.unwrap_or_default()), origin }
 }
 
 /// Nothing, and zero, mean that all skills are listed.
@@ -228,6 +249,15 @@ fn bus(
     match first([flag, variable, file]) {
         Some(Setting { value, origin }) => Ok(Setting { value: BusChoice::read(&value)?, origin }),
         None => Ok(by_default(BusChoice::InProcess)),
+    }
+}
+
+fn cgroup(environment: &Environment, file: Option<(String, Origin)>) -> Setting<CgroupChoice> {
+    const NAME: &str = "ARTEL_CGROUP";
+    let variable = environment.get(NAME).map(|text| (text.to_owned(), Origin::Environment(NAME)));
+    match first([variable, file]) {
+        Some(Setting { value, origin }) => Setting { value: CgroupChoice::read(&value), origin },
+        None => by_default(CgroupChoice::Auto),
     }
 }
 

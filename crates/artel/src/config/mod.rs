@@ -1,13 +1,20 @@
 //! The effective configuration: defaults, then `artel.toml`, then the environment, then flags.
 
 mod agents;
+mod chat;
 mod environment;
 mod file;
 mod load;
+mod remote;
 mod running;
 mod server;
+mod telemetry;
 
 pub(crate) use agents::{AgentSettings, BusChoice, ClientSettings, CommandsWord, HomeWord, LlmSettings};
+pub(crate) use chat::AnsweredBy;
 pub(crate) use environment::Environment;
 pub(crate) use load::{Config, Origin, Setting};
+pub(crate) use remote::RemoteSettings;
 pub(crate) use running::{PlannerKind, PlannerProtocol, PlannerSettings, StoreChoice};
+pub(crate) use server::ScannerSettings;
+pub(crate) use telemetry::TelemetrySettings;

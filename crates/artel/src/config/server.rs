@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use artel_engine::scanner::ScannerPolicy;
 use artel_model::catalog::{Gate, Severity};
 use artel_server::Network;
 use camino::Utf8PathBuf;
@@ -15,6 +16,8 @@ use crate::failure::Failure;
 const LISTEN: &str = "127.0.0.1:7420";
 /// Where hubs may be when nobody says otherwise.
 const HUB_HOSTS: [&str; 1] = ["github.com"];
+/// What the program of the second scanner is called.
+const SECOND_SCANNER: &str = "skill-scanner";
 /// How often a hub is asked whether it has changed, in seconds.
 const HUB_CHECK_SECONDS: u64 = 60;
 
@@ -70,6 +73,8 @@ pub(super) struct HubsTable {
 pub(super) struct ScannerTable {
     gate: Option<String>,
     fail_on: Option<String>,
+    program: Option<String>,
+    policy: Option<String>,
 }
 
 /// Where the server listens, and how it behaves.
@@ -96,11 +101,31 @@ pub(crate) struct HubSettings {
     pub(crate) github_api: Option<String>,
 }
 
-/// Which skills are served.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Which skills are served, and who looks at them beside artel itself.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ScannerSettings {
     pub(crate) gate: Gate,
     pub(crate) fail_on: Severity,
+    /// Skill Scanner, provided by Cisco AI Defense; nothing when nobody asked for it.
+    pub(crate) second: Option<SecondScanner>,
+}
+
+/// How the second scanner is found, and what it looks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SecondScanner {
+    /// Its program: a path, or a name on `PATH`.
+    pub(crate) program: Utf8PathBuf,
+    pub(crate) policy: ScannerPolicy,
+}
+
+impl SecondScanner {
+    /// Returns where the program is; what is not found is its own path, so that starting it says what is wrong.
+    pub(crate) fn path(&self, environment: &Environment) -> Utf8PathBuf {
+        match self.program.as_str().contains('/') {
+            true => self.program.clone(),
+            false => environment.on_path(self.program.as_str()).unwrap_or_else(|| self.program.clone()),
+        }
+    }
 }
 
 impl ServerTable {
@@ -172,13 +197,24 @@ impl ScannerTable {
             Failure::usage(format!("the scanner's setting from {origin}: {error}"))
         };
         let mut origin = Origin::Default;
-        let mut value = ScannerSettings { gate: Gate::default(), fail_on: Severity::High };
+        let mut value = ScannerSettings { gate: Gate::default(), fail_on: Severity::High, second: None };
         if let Some((text, from)) = choose("SKILL_SCANNER_GATE", self.gate) {
             value.gate = text.parse().map_err(|error| wrong(&from, &error))?;
             origin = from;
         }
         if let Some((text, from)) = choose("SKILL_SCANNER_FAIL_ON", self.fail_on) {
             value.fail_on = text.parse().map_err(|error| wrong(&from, &error))?;
+            origin = from;
+        }
+        // Whoever names its program or its policy wants it.
+        let usual = || SecondScanner { program: SECOND_SCANNER.into(), policy: ScannerPolicy::default() };
+        if let Some((text, from)) = choose("SKILL_SCANNER_PROGRAM", self.program) {
+            value.second = Some(SecondScanner { program: text.into(), ..usual() });
+            origin = from;
+        }
+        if let Some((text, from)) = choose("SKILL_SCANNER_POLICY", self.policy) {
+            let policy = text.parse().map_err(|error| wrong(&from, &error))?;
+            value.second = Some(SecondScanner { policy, ..value.second.unwrap_or_else(usual) });
             origin = from;
         }
         Ok(Setting { value, origin })

@@ -246,6 +246,7 @@ fn begin(plan: Plan, deadlines: Deadlines, at: Timestamp) -> Run {
         agent: None,
         policy: None,
         viewer: None,
+        trace_parent: None,
     };
     let unnamed = "00000000-0000-0000-0000-000000000000".parse().expect("a UUID of zeros");
     Run::begin(unnamed, submission, at).0

@@ -6,12 +6,12 @@ use artel_agents::{
     AfterWork, ClientHome, CommandDriver, CommandDriverConfig, Job, LlmDriver, LlmDriverConfig, ModelChoice,
     OwnCommands, WorkDriver,
 };
-use artel_engine::process::LauncherProgram;
 use artel_model::agent::{AgentSpec, SpawnError, SpawnErrorCode, WorkEnd, WorkOutcome};
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Map;
 
+use super::open::launcher_program;
 use super::planner::Endpoint;
 use crate::config::{CommandsWord, Config, HomeWord, LlmSettings};
 use crate::failure::{Failure, chain};
@@ -73,7 +73,7 @@ pub(super) fn command(config: &Config, work: &Utf8Path, data: &Utf8Path) -> Arc<
         grace_ms: config.run.value.grace_ms,
         after: if clients.keep { AfterWork::Keep } else { AfterWork::Remove },
     };
-    Arc::new(CommandDriver::new(LauncherProgram::this_program(), driver))
+    Arc::new(CommandDriver::new(launcher_program(config), driver))
 }
 
 /// A driver that was configured, and cannot be used as it is.

@@ -12,6 +12,7 @@ use artel_model::catalog::{AuditAction, Hub};
 use artel_server::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, LoadDefault, Stores, audit};
 
 use super::open::{Workshop, person};
+use super::second_scanner::second_scanner;
 use super::shelf::{Shelf, absolute, empty_shelf};
 use super::store::Store;
 use crate::command::{Context, load_catalog};
@@ -45,6 +46,10 @@ impl Foundation {
         let shelf = Shelf { skills: Arc::new(empty_shelf(&data)), store: Some(store) };
         let workshop = Workshop::open_on(context, shelf, shelves.clone()).await?;
         let hubs = hubs(context, &catalogs, &workshop)?;
+        let work = workshop.work().join("scans");
+        if let Some(scanner) = second_scanner(context.config, &workshop.launcher, &work).await {
+            catalogs.add_scanner(scanner);
+        }
         Ok(Self { catalogs, hubs, stores, shelves, workshop })
     }
 
@@ -73,7 +78,7 @@ pub(crate) fn local_principal(environment: &Environment) -> Principal {
 }
 
 /// Returns a store as the server takes it.
-pub(super) fn stores(store: &Store) -> Stores {
+pub(crate) fn stores(store: &Store) -> Stores {
     Stores {
         runs: store.runs.clone(),
         executions: store.executions.clone(),
@@ -85,6 +90,7 @@ pub(super) fn stores(store: &Store) -> Stores {
         keys: store.catalog.keys.clone(),
         scans: store.catalog.scans.clone(),
         audit: store.catalog.audit.clone(),
+        trail: store.catalog.trail.clone(),
         generation: store.catalog.generation.clone(),
     }
 }
@@ -93,7 +99,7 @@ fn catalogs(context: Context<'_>, stores: &Stores) -> Result<Catalogs, Failure> 
     let config = context.config.clone();
     let load: LoadDefault =
         Arc::new(move || load_catalog(&config, Keep::Instructions).map_err(|failure| failure.message));
-    let scanner = context.config.scanner.value;
+    let scanner = &context.config.scanner.value;
     Ok(Catalogs::new(CatalogParts {
         config: CatalogConfig {
             gate: scanner.gate,

@@ -3,9 +3,8 @@
 //! Knows nothing of what can be typed, and prints only what happens while a run goes on.
 
 mod agency;
-mod carry_out;
+mod assistant;
 mod drivers;
-mod find_agent;
 mod foundation;
 mod interrupts;
 mod key_cabinet;
@@ -17,25 +16,23 @@ mod owners;
 mod planner;
 mod prune;
 mod runtime;
+mod second_scanner;
 mod serving;
 mod shelf;
 mod store;
-mod story;
 mod teller;
 
 pub(crate) use agency::{Agency, cause};
-pub(crate) use carry_out::{Carried, Follower, carry_out};
-pub(crate) use find_agent::find_agent;
-pub(crate) use foundation::{Foundation, local_principal};
+pub(crate) use foundation::{Foundation, local_principal, stores};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use key_cabinet::KeyCabinet;
 pub(crate) use office::{Reached, open_office, reach_bus};
-pub(crate) use open::{Workshop, person};
+pub(crate) use open::{Workshop, launcher_program, person, settings_rules, store_failed};
 pub(crate) use planner::{planner, planning_ms};
 pub(crate) use prune::{prune, prune_work};
 pub(crate) use runtime::wait_for;
+pub(crate) use second_scanner::second_verdicts;
 pub(crate) use serving::{Serving, Token, server_config};
 pub(crate) use shelf::{Shelf, failed_for_good};
 pub(crate) use store::Store;
-pub(crate) use story::Story;
-pub(crate) use teller::{Teller, find_run, is_driven};
+pub(crate) use teller::{Teller, is_driven};

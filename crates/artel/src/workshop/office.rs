@@ -25,7 +25,7 @@ pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<O
         Reached::Away(why) => {
             // Everything that must not be lost goes through the store.
             context.output.talk(&format!("{why}; messages come a little later"));
-            Arc::new(InProcessBus::new(config))
+            Arc::new(InProcessBus::standing_in(config, why))
         }
     };
     let parts = OfficeParts {

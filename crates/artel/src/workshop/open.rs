@@ -11,6 +11,7 @@ use artel_engine::{
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
 use artel_model::tool::Glob;
+use artel_server::SettingsRules;
 use artel_store::OwnerId;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -27,6 +28,11 @@ pub(super) const POLL_MS: u64 = 25;
 const WORK: &str = "work";
 /// The folder for what scripts made and is kept, inside the data folder.
 pub(super) const ASSETS: &str = "assets";
+
+/// Returns the program that starts processes: this one.
+pub(crate) fn launcher_program(config: &Config) -> LauncherProgram {
+    LauncherProgram::this_program().with_cgroup(&config.cgroup.value)
+}
 
 /// A place where runs are driven.
 pub(crate) struct Workshop {
@@ -64,7 +70,7 @@ impl Workshop {
             lock.guard().map_err(|error| Failure::missing(format!("cannot keep the lock: {error}")))?;
         // The launcher becomes ready while the store is opened.
         let launcher = tokio::spawn(Launcher::start(LauncherConfig {
-            program: LauncherProgram::this_program(),
+            program: launcher_program(config),
             guard: Some(guard),
         }));
         let store = match shelf.store {
@@ -205,7 +211,15 @@ impl OwnEnvironment for Variables {
     }
 }
 
+/// Returns which variables the settings of skills may name.
+pub(crate) fn settings_rules(config: &Config) -> SettingsRules {
+    SettingsRules {
+        allowed: EnvAllowList::new(&config.skill_env.value),
+        environment: Arc::new(Variables(config.environment.clone())),
+    }
+}
+
 /// Says that the store failed while a run went on.
-pub(super) fn store_failed(error: &dyn std::error::Error) -> Failure {
+pub(crate) fn store_failed(error: &dyn std::error::Error) -> Failure {
     Failure::missing(chain(error)).hint("`artel run recover` goes on with what was begun")
 }

@@ -2,6 +2,7 @@
 
 use artel_engine::{AssetStore, Pruned};
 use artel_model::time::Timestamp;
+use artel_server::Storeroom;
 
 use super::drivers::KEPT;
 use super::open::ASSETS;
@@ -10,16 +11,20 @@ use super::store::Store;
 use crate::command::Context;
 use crate::failure::Failure;
 
+/// Returns where files lie that runs and agents made.
+pub(super) fn storeroom(context: Context<'_>) -> Result<Storeroom, Failure> {
+    let data = absolute(&context.config.data.value)?;
+    Ok(Storeroom { assets: AssetStore::new(data.join(ASSETS)), work: data.join(KEPT) })
+}
+
 /// Removes the runs that ended before `before`.
 pub(crate) async fn prune(context: Context<'_>, store: &Store, before: Timestamp) -> Result<Pruned, Failure> {
-    let assets = AssetStore::new(absolute(&context.config.data.value)?.join(ASSETS));
-    let pruned = artel_engine::prune(&*store.runs, &assets, before).await;
+    let pruned = artel_engine::prune(&*store.runs, &storeroom(context)?.assets, before).await;
     pruned.map_err(|error| Failure::unavailable(&error))
 }
 
 /// Removes the folders that programs of agents worked in which are gone, and returns how many.
 pub(crate) async fn prune_work(context: Context<'_>, store: &Store) -> Result<usize, Failure> {
-    let kept = absolute(&context.config.data.value)?.join(KEPT);
-    let pruned = artel_agents::prune_work_folders(&kept, &*store.agents).await;
+    let pruned = artel_agents::prune_work_folders(&storeroom(context)?.work, &*store.agents).await;
     pruned.map_err(|error| Failure::unavailable(&error))
 }

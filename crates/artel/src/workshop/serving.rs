@@ -1,20 +1,23 @@
 //! Everything that a server is made of, from the configuration.
 
+use artel_api::plans::PlannerWord;
 use artel_engine::Clock;
 use artel_model::access::TeamId;
 use artel_server::{
-    App, AppParts, Authenticator, Certificate, OidcConfig, Reread, RunSettings, ServerConfig, Stores,
-    fresh_admin_token,
+    App, AppParts, Authenticator, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
+    RunSettings, ServerConfig, Stores, fresh_admin_token,
 };
 use tokio::task::JoinHandle;
 
 use super::agency::Agency;
+use super::assistant::assistant;
 use super::foundation::Foundation;
 use super::key_cabinet::lets_nobody_in;
-use super::open::Workshop;
-use super::planner::planning_ms;
+use super::open::{Workshop, settings_rules};
+use super::planner::{planner, planning_ms};
+use super::prune::storeroom;
 use crate::command::Context;
-use crate::config::Config;
+use crate::config::{Config, PlannerKind};
 use crate::failure::{Failure, chain};
 
 /// The variable that sets the administrator's token.
@@ -70,17 +73,27 @@ impl Serving {
             catalogs: catalogs.clone(),
             hubs: hubs.clone(),
             planner: agency.planner.clone(),
+            named_planners: named_planners(context, &workshop),
+            storeroom: storeroom(context)?,
+            assistant: assistant(context.config)?,
             runs: RunSettings {
                 deadline_ms: run.deadline_ms,
                 planning_ms: planning_ms(context),
                 slots: run.slots,
             },
+            settings: settings_rules(context.config),
             authenticator,
             metrics: crate::metrics::renderer()?,
             probes: Vec::new(),
         });
-        let background =
-            vec![tokio::spawn(catalogs.clone().keep_current()), tokio::spawn(hubs.keep_current())];
+        let skills_dirs = context.config.skills_dirs.value.clone();
+        let background = vec![
+            tokio::spawn(catalogs.clone().keep_current()),
+            tokio::spawn(catalogs.clone().keep_scanned()),
+            tokio::spawn(catalogs.clone().follow_folders(FolderWatching::of(skills_dirs))),
+            tokio::spawn(hubs.keep_current()),
+            tokio::spawn(crate::metrics::keep_small()),
+        ];
         Ok(Self { app, fresh_token, agency, workshop, background })
     }
 
@@ -112,6 +125,18 @@ impl Serving {
         drop(self.agency);
         self.workshop.close().await;
     }
+}
+
+/// Makes every planner that may be asked for by name; of one that is not configured, why it cannot be.
+fn named_planners(context: Context<'_>, workshop: &Workshop) -> NamedPlanners {
+    let kinds = [
+        (PlannerWord::Pattern, PlannerKind::Pattern),
+        (PlannerWord::Llm, PlannerKind::Llm),
+        (PlannerWord::Command, PlannerKind::Command),
+    ];
+    let made =
+        |(word, kind)| (word, planner(context, kind, &workshop.launcher).map_err(|failure| failure.message));
+    kinds.into_iter().map(made).collect()
 }
 
 async fn authenticator(

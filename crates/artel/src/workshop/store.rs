@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
-    KeyStore, MailStore, RunStore, ScanStore, StoreError, WaitStore,
+    KeyStore, MailStore, RunStore, ScanStore, StoreError, TrailStore, WaitStore,
 };
 use artel_store_postgres::{PostgresOptions, PostgresStore};
 use artel_store_sqlite::{SqliteOptions, SqliteStore};
@@ -23,13 +23,21 @@ pub(crate) struct CatalogStore {
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) scans: Arc<dyn ScanStore>,
     pub(crate) audit: Arc<dyn AuditStore>,
+    pub(crate) trail: Arc<dyn TrailStore>,
     pub(crate) generation: Arc<dyn GenerationStore>,
 }
 
 impl CatalogStore {
     fn of<S>(store: Arc<S>) -> Self
     where
-        S: CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore + 'static,
+        S: CustomSkillStore
+            + HubStore
+            + KeyStore
+            + ScanStore
+            + AuditStore
+            + TrailStore
+            + GenerationStore
+            + 'static,
     {
         Self {
             skills: store.clone(),
@@ -37,6 +45,7 @@ impl CatalogStore {
             keys: store.clone(),
             scans: store.clone(),
             audit: store.clone(),
+            trail: store.clone(),
             generation: store,
         }
     }
@@ -77,7 +86,14 @@ impl Store {
     fn of<S>(store: Arc<S>) -> Self
     where
         S: RunStore + ExecutionStore + HealthStore + AgentStore + MailStore + WaitStore,
-        S: CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + GenerationStore + 'static,
+        S: CustomSkillStore
+            + HubStore
+            + KeyStore
+            + ScanStore
+            + AuditStore
+            + TrailStore
+            + GenerationStore
+            + 'static,
     {
         Self {
             runs: store.clone(),

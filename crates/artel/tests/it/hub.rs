@@ -6,11 +6,11 @@ use crate::running::eventually;
 use crate::serve_session::Served;
 use crate::session::Session;
 
-const ALLOW: &str =
+pub(crate) const ALLOW: &str =
     "[hubs]\nallow_file = true\n\n[server]\nrequests_per_second = 100000\nrequest_burst = 100000\n";
 
 /// Makes a session with a repository that holds one skill, and returns where it is.
-fn session_with_repository(settings: &str) -> (Session, String) {
+pub(crate) fn session_with_repository(settings: &str) -> (Session, String) {
     let session = Session::new();
     session.write("artel.toml", settings);
     session.write(

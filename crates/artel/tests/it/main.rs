@@ -4,7 +4,9 @@
 
 mod agents;
 mod agents_again;
+mod both_ways;
 mod builtin;
+mod collector;
 mod commands;
 mod docs;
 mod examples;
@@ -26,8 +28,14 @@ mod scan;
 mod schemas;
 mod serve;
 mod serve_session;
+mod server_mode_access;
+mod server_mode_agents;
+mod server_mode_runs;
+mod server_mode_skills;
 mod session;
 mod settings;
 mod skills;
+mod traces;
+mod trail;
 mod untrusted;
 mod validate;

@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 use crate::serve_session::Served;
 use crate::session::Session;
 
-struct Client {
+/// A client that started `artel mcp`.
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Client {
-    fn start(session: &Session) -> Self {
+    pub(crate) fn start(session: &Session) -> Self {
         let mut child = session
             .command(&["mcp"])
             .stdin(Stdio::piped())
@@ -28,12 +29,12 @@ impl Client {
         Self { child, stdin, stdout }
     }
 
-    fn say(&mut self, message: &Value) {
+    pub(crate) fn say(&mut self, message: &Value) {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
     /// Asks, and returns the answer; every line must be a message of the protocol.
-    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
         self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {
             let mut line = String::new();
@@ -46,8 +47,20 @@ impl Client {
         }
     }
 
+    /// Waits until it is told something.
+    pub(crate) fn hear(&mut self, method: &str) {
+        loop {
+            let mut line = String::new();
+            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "it ended before it said {method}");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"] == json!(method) {
+                return;
+            }
+        }
+    }
+
     /// Goes away, and returns the exit code and what was said since.
-    fn leave(mut self) -> (Option<i32>, String, String) {
+    pub(crate) fn leave(mut self) -> (Option<i32>, String, String) {
         drop(self.stdin.take());
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.read_to_string(&mut stdout).unwrap();

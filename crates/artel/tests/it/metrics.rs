@@ -13,8 +13,9 @@ use crate::docs;
 use crate::session::Session;
 
 /// Everything that is measured, by who measures it.
-const ALL: [(&str, &[Metric]); 6] = [
+const ALL: [(&str, &[Metric]); 7] = [
     ("Runs and processes", artel_engine::METRICS),
+    ("Traces", artel_engine::trace::METRICS),
     ("The store in a file", artel_store_sqlite::METRICS),
     ("The store in PostgreSQL", artel_store_postgres::METRICS),
     ("The bus", artel_bus::METRICS),
@@ -176,4 +177,38 @@ fn metrics_are_documented() {
         }
     }
     docs::check("metrics.md", &text);
+}
+
+/// Returns every word of a text that is named like a number of ours.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("artel_"))
+}
+
+#[test]
+fn the_dashboard_shows_numbers_that_there_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dashboards/artel.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut shown = BTreeMap::new();
+    for target in panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten() {
+        let (expression, legend) =
+            (target["expr"].as_str().unwrap(), target["legendFormat"].as_str().unwrap());
+        for name in names_in(expression) {
+            let of_histogram = name.strip_suffix("_bucket").and_then(find);
+            let metric = of_histogram.or_else(|| find(name)).unwrap_or_else(|| panic!("{name} is not there"));
+            let is_histogram = matches!(metric.kind, MetricKind::Histogram { .. });
+            assert_eq!(is_histogram, of_histogram.is_some(), "{expression}");
+            for label in legend.split("{{").skip(1).map(|rest| rest.split_once("}}").unwrap().0) {
+                assert_eq!(metric.label.map(|known| known.name), Some(label), "{expression}");
+            }
+            shown.insert(metric.name, ());
+        }
+    }
+    assert!(names_in(&text).all(|name| find(name).is_some() || name.ends_with("_bucket")));
+    // Every part of artel is seen: at least half of what each measures.
+    for (group, metrics) in ALL {
+        let count = metrics.iter().filter(|metric| shown.contains_key(metric.name)).count();
+        assert!(count * 2 >= metrics.len(), "{group}: {count} of {}", metrics.len());
+    }
 }

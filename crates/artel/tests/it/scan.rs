@@ -171,3 +171,66 @@ fn a_skill_that_does_not_load_is_scanned_all_the_same() {
     assert_eq!(document["skills"].as_array().unwrap().len(), 1);
     assert_eq!(document["skills"][0]["scan"]["files"], 1);
 }
+
+/// Stands in for the second scanner: what has the word `abracadabra` in it is high, and without a word it fails.
+const STAND_IN: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo "skill-scanner 9.9.9"; exit 0; }
+grep -rq broken "$2" && exit 3
+count=0
+for skill in "$2"/*/*; do
+  severity=SAFE found=0 finding=
+  if grep -rq abracadabra "$skill"; then
+    severity=HIGH found=1
+    finding='{"rule_id":"MAGIC","severity":"HIGH","title":"A magic word","file_path":"SKILL.md","line_number":5,"remediation":"Say please."}'
+  fi
+  [ $count -gt 0 ] && list="$list,"
+  list="$list{\"skill_path\":\"$skill\",\"max_severity\":\"$severity\",\"findings_count\":$found"
+  list="$list,\"findings\":[$finding],\"analyzers_used\":[\"static_analyzer\"]}"
+  count=$((count+1))
+done
+echo "{\"summary\":{\"total_skills_scanned\":$count},\"results\":[$list]}"
+"#;
+
+#[test]
+fn a_second_scanner_is_asked_when_somebody_wants_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut session = Session::new();
+    session.write("all/demo/SKILL.md", GOOD);
+    session.write("all/magic/SKILL.md", "---\nname: magic\ndescription: Magic.\n---\nSay abracadabra.\n");
+    let program = session.write("tools/skill-scanner", STAND_IN);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(code(&session, &["skill", "scan", "all"]), 0, "nobody asked for it");
+    session.set("SKILL_SCANNER_PROGRAM", program.as_str());
+    assert_snapshot!(session.run(&["skill", "scan", "all"]), @"
+    exit 1
+    --- stdout
+    passed    demo  all/demo
+    flagged   magic  all/magic
+      high  skill-scanner/MAGIC  SKILL.md:5  A magic word
+    --- stderr
+    2 skills scanned: 1 flagged, 1 passed (what is high or worse counts); `-v` shows what to do
+    rules of `skill-scanner/` are those of Skill Scanner, provided by Cisco AI Defense (https://github.com/cisco-ai-defense/skill-scanner, Apache-2.0). Results are best-effort and no guarantee.
+    ");
+    let document = session.json(&["skill", "scan", "all"]);
+    let second = &document["skills"][1]["second_scan"];
+    assert_eq!(
+        (&second["engine"], &second["engine_version"]),
+        (&"skill-scanner".into(), &"9.9.9 balanced".into())
+    );
+    assert!(document["attribution"].as_str().unwrap().contains("Cisco AI Defense"));
+    let sarif: serde_json::Value =
+        serde_json::from_slice(&session.output(&["skill", "scan", "all", "--format", "sarif"]).stdout)
+            .unwrap();
+    assert_eq!(sarif["runs"][1]["results"][0]["ruleId"], "MAGIC");
+    session.set("SKILL_SCANNER_POLICY", "odd");
+    assert_eq!(code(&session, &["skill", "scan", "all"]), 2);
+    session.set("SKILL_SCANNER_POLICY", "strict");
+    session.write("all/demo/notes.txt", "broken");
+    assert_eq!(code(&session, &["skill", "scan", "all"]), 2, "a scanner that fails passes nothing");
+    session.set("SKILL_SCANNER_PROGRAM", "/nowhere/skill-scanner");
+    assert_eq!(code(&session, &["skill", "scan", "all/demo"]), 2);
+    let doctor = session.json(&["doctor"]);
+    let check =
+        doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "skill-scanner").unwrap();
+    assert_eq!(check["state"], "error");
+}

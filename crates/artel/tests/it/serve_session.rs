@@ -43,10 +43,14 @@ impl Served {
 
     /// Asks for something, and returns the status and the body.
     pub(crate) fn get(&self, path: &str, token: &str) -> (u16, String) {
+        self.call("GET", path, token, "", "")
+    }
+
+    fn call(&self, method: &str, path: &str, token: &str, head: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let address = &self.address;
         let request = format!(
-            "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{head}\r\n{body}"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -54,6 +58,13 @@ impl Served {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, body.to_owned())
+    }
+
+    /// Sends something, and returns the status and the body.
+    pub(crate) fn post(&self, path: &str, token: &str, body: &str) -> (u16, String) {
+        let length = body.len();
+        let head = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n");
+        self.call("POST", path, token, &head, body)
     }
 
     /// Asks for something that is there, and returns the document.

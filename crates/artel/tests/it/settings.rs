@@ -111,18 +111,27 @@ fn the_doctor_tells_where_every_value_comes_from() {
        max_skill_summaries_in_prompt  default      all
        skill_env                      artel.toml   GREETING_*
        limits                         default      skill_files=1000 skill_bytes=52428800 discovery_folders=200000 discovery_depth=10
+       server                         default      none: commands work on the data folder
+       token                          default      not set
        store                          default      state/artel.db
        sandbox                        default      enforce
+       cgroup                         default      auto
        retention_days                 default      keep all
        run                            artel.toml   deadline_ms=60000 grace_ms=5000 slots=4 processes=8 runs=1000
        sandbox_grants                 default      none
        script_limits                  default      cpu_s=600 memory_bytes=2147483648 open_files=1024 processes=128 file_bytes=1073741824 folder_bytes=4294967296
        planner                        default      pattern
+       scanner                        default      gate=warn fail_on=high second=none
        agents                         default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
        llm                            default      none
        clients                        default      home=private commands=any keep=false pass=[]
        bus                            default      in-process
        metrics                        default      nowhere
+       [telemetry]                    default      no traces
+       [server]                       default      listen=127.0.0.1:7420 requests_per_second=usual request_burst=usual trusted_proxies=[] tls=off publish_skills=false
+       [oidc]                         default      none
+       [hubs]                         default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
+       [chat]                         default      answered_by=planner
 
     checks
        data folder        ok  state (made when it is needed)
@@ -130,6 +139,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        skills             ok  11 skills from 1 folders and the binary; 0 errors, 0 warnings
        sh                 ok  /usr/bin/sh
        python3            ok  /usr/bin/python3
+       skill-scanner      ok  not installed, not used
     ");
     assert_eq!(session.json(&["doctor"])["settings"][2]["origin"], "artel.toml");
 }

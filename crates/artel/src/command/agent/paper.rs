@@ -1,19 +1,18 @@
 //! An agent on paper: a few lines, or everything.
 
-use artel_model::agent::{AgentDocument, AgentRecord, PolicyDocument, PolicyRule};
+use artel_model::agent::{AgentDocument, PolicyDocument, PolicyRule};
 use serde_json::Value;
 
 use crate::command::Context;
 use crate::output::{Table, Tone};
 
 /// Writes an agent in a few lines.
-pub(super) fn card(context: Context<'_>, record: &AgentRecord) -> String {
-    let shown = AgentDocument::of(record);
+pub(super) fn card(context: Context<'_>, shown: &AgentDocument) -> String {
     let mut facts = Table::new(&[Tone::Accent, Tone::Plain]);
     facts.row(["agent", &shown.agent_id.to_string()]);
     optional(&mut facts, "name", shown.name.as_deref());
     facts.row(["state", shown.state.as_str()]);
-    results(&mut facts, &shown);
+    results(&mut facts, shown);
     facts.render(context.output)
 }
 

@@ -120,9 +120,6 @@ pub(super) fn decide(
     policy: &Policy,
     tools: &[String],
 ) -> Result<Vec<Judgement>, Failure> {
-    if tools.is_empty() {
-        return Ok(Vec::new());
-    }
     let catalog = context.catalog(artel_catalog::Keep::Descriptions)?;
     tools.iter().map(|text| Ok(judge(policy, &tool_use(&catalog, text)?))).collect()
 }

@@ -1,20 +1,22 @@
 //! `artel agent prune`.
 
+use artel_api::agents::PrunedAgents;
 use artel_engine::Clock;
 use serde_json::json;
 
 use crate::cli::Moment;
 use crate::command::Context;
+use crate::desk::AgentDesk;
 use crate::failure::Failure;
-use crate::workshop::{Store, prune_work, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn prune(context: Context<'_>, before: Moment) -> Result<(), Failure> {
     let before = before.before(Clock::system().now());
-    let (removed, folders) = wait_for(async {
-        let Some(store) = Store::open_existing(context.config).await? else { return Ok((0, 0)) };
-        let removed = store.agents.prune_agents(before).await;
-        let removed = removed.map_err(|error| Failure::unavailable(&error))?;
-        Ok((removed, prune_work(context, &store).await?))
+    let PrunedAgents { removed, folders } = wait_for(async {
+        match AgentDesk::open_if_any(context).await? {
+            Some(desk) => desk.prune(before).await,
+            None => Ok(PrunedAgents { removed: 0, folders: 0 }),
+        }
     })?;
     if context.output.json {
         context.output.document(&json!({"removed": removed, "before": before, "folders": folders}));

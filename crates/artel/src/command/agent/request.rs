@@ -13,8 +13,13 @@ use crate::command::parameters;
 use crate::command::skill_run::{chain_parameters, check_chain, given, refused, schema};
 use crate::failure::Failure;
 
+/// Says whether the skills must be known to read what was typed: parameters are read as a skill's schema says.
+pub(super) fn has_parameters(args: &SpawnArgs) -> bool {
+    args.skill.is_some() && (args.params.is_some() || !args.values.is_empty())
+}
+
 /// Makes the document; what flags say counts more than what `--request` says. The parent is not in it.
-pub(super) fn document(args: &SpawnArgs, catalog: &Catalog) -> Result<Map<String, Value>, Failure> {
+pub(super) fn document(args: &SpawnArgs, catalog: Option<&Catalog>) -> Result<Map<String, Value>, Failure> {
     let mut document = match &args.request {
         Some(request) => object(request, "the request", PLAN_BYTES_MAX)?,
         None => Map::new(),
@@ -56,15 +61,17 @@ fn put(document: &mut Map<String, Value>, name: &str, value: Option<Value>) {
 }
 
 /// The parameters of a skill that exists are read as its schema says; what else is wrong is told when it is spawned.
-fn put_skill(document: &mut Map<String, Value>, args: &SpawnArgs, catalog: &Catalog) -> Result<(), Failure> {
+fn put_skill(
+    document: &mut Map<String, Value>,
+    args: &SpawnArgs,
+    catalog: Option<&Catalog>,
+) -> Result<(), Failure> {
     let Some(name) = &args.skill else { return Ok(()) };
     document.insert("skill".to_owned(), name.to_string().into());
     if args.chain {
         document.insert("chain".to_owned(), true.into());
     }
-    if args.params.is_none() && args.values.is_empty() {
-        return Ok(());
-    }
+    let Some(catalog) = catalog.filter(|_| has_parameters(args)) else { return Ok(()) };
     let entry = find(catalog, name, None)?;
     let Some(skill) = entry.skill.as_deref() else { return Ok(()) };
     let given = given(args.params.as_deref())?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use artel_agents::{Agents, CommandRefused};
 use artel_engine::{Clock, Follow, FollowError};
-use artel_model::agent::AgentRecord;
+use artel_model::agent::{AgentDocument, AgentRecord};
 use artel_model::id::{AgentId, RunId};
 use artel_store::{LoggedEvent, Revision};
 
@@ -34,7 +34,7 @@ impl SeeTo<'_> {
         self,
         record: AgentRecord,
         mut interrupts: Interrupts,
-    ) -> Result<AgentRecord, Failure> {
+    ) -> Result<AgentDocument, Failure> {
         let id = record.agent_id;
         if self.shown == Shown::Steps {
             self.context.output.talk(&format!("agent {id}"));
@@ -76,7 +76,7 @@ impl SeeTo<'_> {
     }
 
     /// Waits until the agent's work is over, and that of all that it spawned.
-    async fn work(&self, record: &AgentRecord) -> Result<AgentRecord, Failure> {
+    async fn work(&self, record: &AgentRecord) -> Result<AgentDocument, Failure> {
         let id = record.agent_id;
         let mut watching = Watching::new(self.context.output, self.shown);
         let mut told = Revision(0);
@@ -106,7 +106,8 @@ impl SeeTo<'_> {
         self.tell(id, told).await?;
         watching.end(Clock::system().now());
         let ended = ended.map_err(|error| Failure::missing(chain(&error)))?;
-        ended.ok_or_else(|| Failure::failed(format!("agent {id} is gone")))
+        let ended = ended.ok_or_else(|| Failure::failed(format!("agent {id} is gone")))?;
+        Ok(AgentDocument::of(&ended))
     }
 
     /// Tells what happened to the agent since, when somebody watches; returns how far it was told.

@@ -1,6 +1,5 @@
 //! `artel agent show`.
 
-use artel_model::agent::AgentDocument;
 use artel_model::id::AgentId;
 use artel_store::{LoggedAgentEvent, Revision};
 use serde_json::{Value, json};
@@ -9,28 +8,28 @@ use super::event::words;
 use super::{paper, policy};
 use crate::cli::AgentShowArgs;
 use crate::command::Context;
+use crate::desk::AgentDesk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::{Store, Teller, find_agent, wait_for};
-
-/// Events that are read at once.
-const EVENTS_PAGE: usize = 500;
+use crate::workshop::wait_for;
 
 pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Failure> {
     let output = context.output;
-    let record = wait_for(async {
-        let Teller { store, .. } = Teller::open(context).await?;
-        let record = find_agent(&store, &args.which.agent).await?.record;
+    let found = wait_for(async {
+        let desk = AgentDesk::open(context).await?;
+        let shown = desk.find(&args.which.agent).await?;
         if args.events {
-            print_events(context, &store, record.agent_id).await?;
+            print_events(context, &desk, shown.agent_id).await?;
+            return Ok(None);
         }
-        Ok(record)
+        let policy = if args.tool.is_empty() { None } else { Some(desk.policy(shown.agent_id).await?) };
+        Ok(Some((shown, policy)))
     })?;
-    if args.events {
-        return Ok(());
-    }
-    let shown = AgentDocument::of(&record);
-    let decided = policy::decide(context, &record.spec.policy, &args.tool)?;
+    let Some((shown, policy)) = found else { return Ok(()) };
+    let decided = match &policy {
+        Some(policy) => policy::decide(context, policy, &args.tool)?,
+        None => Vec::new(),
+    };
     if output.json {
         let mut document = serde_json::to_value(&shown).expect("an agent is JSON");
         if !args.tool.is_empty() {
@@ -53,13 +52,12 @@ pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Fai
     Ok(())
 }
 
-async fn print_events(context: Context<'_>, store: &Store, id: AgentId) -> Result<(), Failure> {
+async fn print_events(context: Context<'_>, desk: &AgentDesk<'_>, id: AgentId) -> Result<(), Failure> {
     let output = context.output;
     let mut after = Revision(0);
     let mut table = Table::new(&[Tone::Faint, Tone::Strong, Tone::Accent, Tone::Plain]);
     loop {
-        let page = store.agents.agent_events(id, after, EVENTS_PAGE).await;
-        let page = page.map_err(|error| Failure::unavailable(&error))?;
+        let page = desk.log(id, after).await?;
         let Some(last) = page.last() else { break };
         after = last.revision;
         for logged in &page {

@@ -1,53 +1,109 @@
 //! `artel agent spawn`.
 
 use artel_agents::{SpawnFailed, Spawned};
+use artel_api::agents::SpawnedAgent;
+use artel_api::client::{ApiPath, Client, ClientError};
 use artel_catalog::{Keep, visible};
-use artel_model::agent::{
-    AgentDocument, AgentRecord, AgentState, DriverKind, SpawnErrorCode, SpawnRefused, SpawnRequest,
-};
+use artel_model::agent::{AgentDocument, AgentState, DriverKind, SpawnErrorCode, SpawnRefused, SpawnRequest};
+use serde_json::{Map, Value};
+use uuid::Uuid;
 
-use super::request;
+use super::request::{document, has_parameters};
 use super::see_to::SeeTo;
+use super::see_to_there::SeeToThere;
 use crate::cli::SpawnArgs;
 use crate::command::Context;
-use crate::failure::{Failure, chain};
+use crate::desk::AgentRoll;
+use crate::failure::{self, Failure, chain};
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Agency, Interrupts, Shelf, Workshop, cause, find_agent, wait_for};
+use crate::workshop::{Agency, Interrupts, Shelf, Workshop, cause, wait_for};
 
 pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failure> {
-    let record = wait_for(async {
-        // Only who makes plans reads what skills say.
-        let keep = if args.skill.is_some() { Keep::Descriptions } else { Keep::Instructions };
-        let shelf = Shelf::open(context, keep).await?;
-        let document = request::document(args, shelf.catalog())?;
-        let mut request = SpawnRequest::read(&document)
-            .map_err(|errors| refused(context, &SpawnRefused::new(errors, Vec::new()), NOT_SPAWNED))?;
-        let workshop = Workshop::open(context, shelf).await?;
-        if let Some(parent) = &args.parent {
-            request.parent = Some(find_agent(&workshop.store, parent).await?.record.agent_id);
+    let shown = if args.watch { Shown::Steps } else { Shown::Said };
+    let agent = match context.remote()? {
+        None => wait_for(spawn_here(context, args, shown))?,
+        Some(client) => {
+            let catalog =
+                if has_parameters(args) { Some(context.catalog(Keep::Descriptions)?) } else { None };
+            let document = document(args, catalog.as_ref())?;
+            wait_for(spawn_there(context, args, &client, document, shown))?
         }
-        let agency = Agency::open(context, &workshop).await?;
-        // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
-        let interrupts = Interrupts::listen()?;
-        let spawned = agency.agents.spawn(&request, None, cause(context)).await;
-        let Spawned { record, warnings } = spawned.map_err(|error| not_spawned(context, error))?;
-        for warning in &warnings {
-            context.output.remark("warning:", Tone::Warning, warning);
+    };
+    print(context, &agent)
+}
+
+async fn spawn_here(context: Context<'_>, args: &SpawnArgs, shown: Shown) -> Result<AgentDocument, Failure> {
+    // Only who makes plans reads what skills say.
+    let keep = if args.skill.is_some() { Keep::Descriptions } else { Keep::Instructions };
+    let shelf = Shelf::open(context, keep).await?;
+    let mut request = read(context, &document(args, Some(shelf.catalog()))?)?;
+    let workshop = Workshop::open(context, shelf).await?;
+    if let Some(parent) = &args.parent {
+        request.parent = Some(AgentRoll::Here(&workshop.store).find(parent).await?.agent_id);
+    }
+    let agency = Agency::open(context, &workshop).await?;
+    // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
+    let interrupts = Interrupts::listen()?;
+    let spawned = agency.agents.spawn(&request, None, cause(context)).await;
+    let Spawned { record, warnings } = spawned.map_err(|error| not_spawned(context, error))?;
+    warn(context, &warnings);
+    let agent = match record.spec.driver.kind() {
+        DriverKind::External => AgentDocument::of(&record),
+        DriverKind::Skill | DriverKind::Plan | DriverKind::Llm | DriverKind::Command => {
+            let see_to = SeeTo { context, workshop: &workshop, agents: &agency.agents, shown };
+            see_to.end(record, interrupts).await?
         }
-        let record = match record.spec.driver.kind() {
-            DriverKind::External => record,
-            DriverKind::Skill | DriverKind::Plan | DriverKind::Llm | DriverKind::Command => {
-                let shown = if args.watch { Shown::Steps } else { Shown::Said };
-                SeeTo { context, workshop: &workshop, agents: &agency.agents, shown }
-                    .end(record, interrupts)
-                    .await?
-            }
-        };
-        drop(agency);
-        workshop.close().await;
-        Ok(record)
-    })?;
-    print(context, &record)
+    };
+    drop(agency);
+    workshop.close().await;
+    Ok(agent)
+}
+
+async fn spawn_there(
+    context: Context<'_>,
+    args: &SpawnArgs,
+    client: &Client,
+    mut document: Map<String, Value>,
+    shown: Shown,
+) -> Result<AgentDocument, Failure> {
+    // What can be known to be wrong without the server is told by nobody else.
+    read(context, &document)?;
+    if let Some(parent) = &args.parent {
+        let parent = AgentRoll::There(client).find(parent).await?.agent_id;
+        document.insert("parent".to_owned(), parent.to_string().into());
+    }
+    let interrupts = Interrupts::listen()?;
+    let key = Uuid::new_v4().to_string();
+    let spawned = client.post(&ApiPath::new("/api/agents"), &document, Some(&key)).await;
+    let SpawnedAgent { agent, warnings } =
+        spawned.map_err(|error| refused_there(context, &error, NOT_SPAWNED))?;
+    warn(context, &warnings);
+    match agent.driver {
+        DriverKind::External => Ok(agent),
+        DriverKind::Skill | DriverKind::Plan | DriverKind::Llm | DriverKind::Command => {
+            SeeToThere { context, client, shown }.end(agent, interrupts).await
+        }
+    }
+}
+
+fn read(context: Context<'_>, document: &Map<String, Value>) -> Result<SpawnRequest, Failure> {
+    SpawnRequest::read(document)
+        .map_err(|errors| refused(context, &SpawnRefused::new(errors, Vec::new()), NOT_SPAWNED))
+}
+
+fn warn(context: Context<'_>, warnings: &[String]) {
+    for warning in warnings {
+        context.output.remark("warning:", Tone::Warning, warning);
+    }
+}
+
+/// Reads the refusal of a server: the reasons why an agent was not spawned, or anything else.
+pub(super) fn refused_there(context: Context<'_>, error: &ClientError, so: &str) -> Failure {
+    let refusal = error.details().and_then(|details| serde_json::from_value(details.clone()).ok());
+    match refusal {
+        Some(refusal) => refused(context, &refusal, so),
+        None => failure::refused(error),
+    }
 }
 
 fn not_spawned(context: Context<'_>, error: SpawnFailed) -> Failure {
@@ -80,15 +136,15 @@ pub(super) fn refused(context: Context<'_>, refusal: &SpawnRefused, so: &str) ->
 }
 
 /// Prints the agent in a few lines, and how its work ended.
-pub(super) fn print(context: Context<'_>, record: &AgentRecord) -> Result<(), Failure> {
+pub(super) fn print(context: Context<'_>, agent: &AgentDocument) -> Result<(), Failure> {
     let output = context.output;
     if output.json {
-        output.document(&AgentDocument::of(record));
+        output.document(agent);
     } else {
-        output.data(&super::paper::card(context, record));
+        output.data(&super::paper::card(context, agent));
     }
-    let id = record.agent_id;
-    let took = match (record.started_at, record.completed_at) {
+    let id = agent.agent_id;
+    let took = match (agent.started_at, agent.completed_at) {
         (Some(from), Some(to)) => format!(" in {}", span(to.millis_since(from))),
         (_, _) => String::new(),
     };
@@ -98,7 +154,7 @@ pub(super) fn print(context: Context<'_>, record: &AgentRecord) -> Result<(), Fa
         }
         Failure::failed(message).hint(format!("`artel agent show {id} --events` shows what happened"))
     };
-    match record.state() {
+    match agent.state {
         AgentState::Completed => {
             output.remark("done:", Tone::Good, &format!("agent {id}{took}"));
             Ok(())
@@ -108,7 +164,7 @@ pub(super) fn print(context: Context<'_>, record: &AgentRecord) -> Result<(), Fa
             Ok(())
         }
         AgentState::Failed => {
-            Err(failure(format!("agent {id} failed: {}", record.error().unwrap_or_default())))
+            Err(failure(format!("agent {id} failed: {}", agent.error.as_deref().unwrap_or_default())))
         }
         state @ (AgentState::Cancelled
         | AgentState::Terminated

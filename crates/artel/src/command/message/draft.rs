@@ -1,14 +1,13 @@
 //! What somebody wants to send, as the document that every way of sending reads; and why it was not sent.
 
-use artel_agents::SendError;
-use artel_model::message::{DraftProblem, Message, MessageDocument, MessageDraft};
+use artel_model::message::{DraftProblem, MessageDocument, MessageDraft};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{AgentRef, ContentArgs, Recipient};
 use crate::command::Context;
 use crate::command::agent::payload_of;
-use crate::failure::{Failure, chain};
-use crate::workshop::{Store, find_agent};
+use crate::desk::{MailDesk, MailRefused, Written};
+use crate::failure::Failure;
 
 /// To whom a message goes, or what it is about.
 pub(super) enum To<'a> {
@@ -19,12 +18,12 @@ pub(super) enum To<'a> {
 /// Makes the draft of what was typed.
 pub(super) async fn draft(
     context: Context<'_>,
-    store: &Store,
+    desk: &MailDesk,
     to: To<'_>,
     from: Option<&AgentRef>,
     kind: &str,
     content: &ContentArgs,
-) -> Result<MessageDraft, Failure> {
+) -> Result<Written, Failure> {
     let mut document = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -34,10 +33,10 @@ pub(super) async fn draft(
     match to {
         To::Topic(topic) => put("topic", Some(topic.into())),
         To::Somebody(Recipient::Broadcast) => put("recipient_id", Some("broadcast".into())),
-        To::Somebody(Recipient::Agent(agent)) => put("recipient_id", Some(id(store, agent).await?.into())),
+        To::Somebody(Recipient::Agent(agent)) => put("recipient_id", Some(id(desk, agent).await?.into())),
     }
     let sender = match from {
-        Some(agent) => id(store, agent).await?,
+        Some(agent) => id(desk, agent).await?,
         None => "system".to_owned(),
     };
     put("sender_id", Some(sender.into()));
@@ -47,11 +46,12 @@ pub(super) async fn draft(
     put("ttl", content.ttl.map(Value::from));
     put("correlation_id", content.correlation.clone().map(Value::from));
     put("message_id", content.id.clone().map(Value::from));
-    MessageDraft::read(&document).map_err(|problems| invalid(context, &problems))
+    let draft = MessageDraft::read(&document).map_err(|problems| invalid(context, &problems))?;
+    Ok(Written { document, draft })
 }
 
-async fn id(store: &Store, agent: &AgentRef) -> Result<String, Failure> {
-    Ok(find_agent(store, agent).await?.record.agent_id.to_string())
+async fn id(desk: &MailDesk, agent: &AgentRef) -> Result<String, Failure> {
+    Ok(desk.roll().find(agent).await?.agent_id.to_string())
 }
 
 /// Says what is wrong with what was typed.
@@ -63,28 +63,22 @@ fn invalid(context: Context<'_>, problems: &[DraftProblem]) -> Failure {
     refuse(context, "INVALID_MESSAGE", &lines.join("; "), Failure::usage)
 }
 
-/// Says why a message was not sent.
-pub(super) fn not_sent(context: Context<'_>, error: &SendError) -> Failure {
-    let kind = match error {
-        SendError::Invalid(problems) => return invalid(context, problems),
-        SendError::UnknownSender(_)
-        | SendError::SenderTerminated(_)
-        | SendError::UnknownAgent(_)
-        | SendError::AgentTerminated(_)
-        | SendError::NoSuchRequest(_)
-        | SendError::MailboxFull(_) => Failure::failed,
-        SendError::Store(_) => Failure::missing,
-    };
-    refuse(context, error.code(), &chain(error), kind)
+/// Says why something came to nothing at the post office.
+pub(super) fn refused(context: Context<'_>, refusal: MailRefused) -> Failure {
+    match refusal {
+        MailRefused::Failed(failure) => failure,
+        MailRefused::Told { code, message, kind, hint } => {
+            let failure = refuse(context, &code, &message, kind);
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+    }
 }
 
 /// Tells a refusal with its code: as data, or as the error of the command.
-pub(super) fn refuse(
-    context: Context<'_>,
-    code: &str,
-    message: &str,
-    kind: impl Fn(String) -> Failure,
-) -> Failure {
+fn refuse(context: Context<'_>, code: &str, message: &str, kind: fn(String) -> Failure) -> Failure {
     if context.output.json {
         context.output.document(&json!({"error": code, "message": message}));
         return kind(String::new());
@@ -93,8 +87,8 @@ pub(super) fn refuse(
 }
 
 /// Writes a message on one line.
-pub(super) fn line(message: &Message) -> String {
-    let shown = MessageDocument::of(message, None);
-    let about = shown.topic.unwrap_or_else(|| shown.message_type.as_str().to_owned());
-    format!("{} {about} from {} {}", shown.timestamp, shown.sender_id, Value::Object(shown.payload))
+pub(super) fn line(shown: &MessageDocument) -> String {
+    let about = shown.topic.as_deref().unwrap_or(shown.message_type.as_str());
+    let payload = Value::Object(shown.payload.clone());
+    format!("{} {about} from {} {payload}", shown.timestamp, shown.sender_id)
 }

@@ -3,7 +3,6 @@
 mod dead;
 mod draft;
 mod listen;
-mod open;
 mod read;
 mod request;
 mod send;

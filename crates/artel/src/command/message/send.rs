@@ -1,13 +1,13 @@
 //! `artel message send` and `publish`.
 
-use artel_agents::Sent;
-use artel_model::message::{Address, MessageDocument};
+use artel_api::messages::SentMessage;
+use artel_model::message::MessageKind;
 use serde_json::{Value, json};
 
-use super::draft::{To, draft, not_sent};
-use super::open::Counter;
+use super::draft::{To, draft, refused};
 use crate::cli::{AgentRef, ContentArgs, PublishArgs, Recipient, SendArgs};
 use crate::command::Context;
+use crate::desk::MailDesk;
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
@@ -32,30 +32,32 @@ fn dispatch(
     content: &ContentArgs,
 ) -> Result<(), Failure> {
     let sent = wait_for(async {
-        let Counter { office, store } = Counter::open(context).await?;
-        let draft = draft(context, &store, to, from, kind, content).await?;
-        office.send(draft).await.map_err(|error| not_sent(context, &error))
+        let desk = MailDesk::open(context).await?;
+        let written = draft(context, &desk, to, from, kind, content).await?;
+        desk.send(written).await.map_err(|refusal| refused(context, refusal))
     })?;
-    let Sent { message, recipients, is_duplicate } = &sent;
+    let SentMessage { message, recipients, duplicate } = &sent;
     let output = context.output;
     if output.json {
-        let mut document = json!(MessageDocument::of(message, None));
+        let mut document = json!(message);
         document["recipients"] = json!(recipients);
-        document["duplicate"] = Value::Bool(*is_duplicate);
+        document["duplicate"] = Value::Bool(*duplicate);
         output.document(&document);
         return Ok(());
     }
-    let whereto = match (&message.address, is_duplicate) {
-        (_, true) => "was sent before".to_owned(),
-        (Address::Topic(topic), false) => format!("published about {topic}"),
-        (Address::Agent(agent), false) => format!("sent to {agent}"),
-        (Address::Broadcast, false) => match recipients.len() {
+    let whereto = match (&message.topic, message.recipient_id.as_deref()) {
+        _ if *duplicate => "was sent before".to_owned(),
+        (Some(topic), _) => format!("published about {topic}"),
+        (None, Some(recipient)) if recipient != MessageKind::Broadcast.as_str() => {
+            format!("sent to {recipient}")
+        }
+        (None, Some(_) | None) => match recipients.len() {
             1 => "sent to 1 agent".to_owned(),
             count => format!("sent to {count} agents"),
         },
     };
-    output.line(&format!("{}: {whereto}", message.id));
-    if let Some(correlation) = message.correlation {
+    output.line(&format!("{}: {whereto}", message.message_id));
+    if let Some(correlation) = message.correlation_id {
         output.talk(&format!("its correlation is {correlation}"));
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use artel_api::plans::Wish as AskWish;
 use artel_catalog::Keep;
 use artel_engine::planner::{
     Answer, AttemptOutcome, AttemptSummary, PlanRunner, Question, Ran, ReplanConfig, Replanner, RunVerdict,
@@ -15,34 +16,49 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::planner::{kind, offered};
+use super::planner::{kind, offered, word};
 use super::run::{print, submission};
-use crate::cli::AskArgs;
+use crate::cli::{AskArgs, GenerateArgs};
 use crate::command::Context;
+use crate::desk::{self, carry_out};
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Interrupts, Shelf, Workshop, carry_out, planner, wait_for};
+use crate::workshop::{Interrupts, Shelf, Workshop, planner, wait_for};
 
 pub(crate) fn ask(context: Context<'_>, args: &AskArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Nothing };
-    let answer = wait_for(async {
-        let shelf = Shelf::open(context, Keep::Instructions).await?;
-        let question = Question {
-            text: args.what.request.join(" "),
-            offers: offered(&shelf),
-            disabled: std::collections::BTreeSet::new(),
-            check: shelf.skills.clone(),
-        };
-        let workshop = Workshop::open(context, shelf).await?;
-        let planner = planner(context, kind(context, args.what.planner), &workshop.launcher)?;
-        let mut config = ReplanConfig::new(Arc::new(|| PlanId(Uuid::new_v4())));
-        config.deadline_ms = args.timeout.unwrap_or(config.deadline_ms);
-        let answer = answer(context, &workshop, &Replanner::new(planner, config), &question, shown).await?;
-        workshop.close().await;
-        Ok(answer)
-    })?;
-    tell_attempts(context, &answer.attempts);
-    print(context, &answer.result, shown)
+    let (result, attempts) = match context.remote()? {
+        None => {
+            let answer = wait_for(ask_here(context, args, shown))?;
+            (answer.result, answer.attempts)
+        }
+        Some(client) => {
+            let GenerateArgs { request, planner } = &args.what;
+            let wish =
+                AskWish { request: request.join(" "), timeout_ms: args.timeout, planner: word(*planner) };
+            let answered = wait_for(desk::ask(context, &client, &wish, shown))?;
+            (answered.result, answered.attempts)
+        }
+    };
+    tell_attempts(context, &attempts);
+    print(context, &result, shown)
+}
+
+async fn ask_here(context: Context<'_>, args: &AskArgs, shown: Shown) -> Result<Answer, Failure> {
+    let shelf = Shelf::open(context, Keep::Instructions).await?;
+    let question = Question {
+        text: args.what.request.join(" "),
+        offers: offered(&shelf),
+        disabled: std::collections::BTreeSet::new(),
+        check: shelf.skills.clone(),
+    };
+    let workshop = Workshop::open(context, shelf).await?;
+    let planner = planner(context, kind(context, args.what.planner), &workshop.launcher)?;
+    let mut config = ReplanConfig::new(Arc::new(|| PlanId(Uuid::new_v4())));
+    config.deadline_ms = args.timeout.unwrap_or(config.deadline_ms);
+    let answer = answer(context, &workshop, &Replanner::new(planner, config), &question, shown).await?;
+    workshop.close().await;
+    Ok(answer)
 }
 
 /// Lets the loop ask for plans to be run, and runs them here: what is shown meanwhile stays on one thread.

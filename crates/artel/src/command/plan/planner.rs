@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use artel_api::plans::PlannerWord;
 use artel_engine::planner::{SkillOffer, offers};
 use artel_model::plan::SkillLookup as _;
 
@@ -18,6 +19,15 @@ pub(super) fn kind(context: Context<'_>, choice: Option<PlannerChoice>) -> Plann
         Some(PlannerChoice::Command) => PlannerKind::Command,
         None => context.config.planner.value.kind,
     }
+}
+
+/// Says the same to a server, which knows who is configured there.
+pub(super) fn word(choice: Option<PlannerChoice>) -> Option<PlannerWord> {
+    choice.map(|choice| match choice {
+        PlannerChoice::Pattern => PlannerWord::Pattern,
+        PlannerChoice::Llm => PlannerWord::Llm,
+        PlannerChoice::Command => PlannerWord::Command,
+    })
 }
 
 /// Returns the skills that plans may use.

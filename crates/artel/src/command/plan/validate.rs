@@ -1,20 +1,24 @@
 //! `artel plan validate`.
 
+use artel_api::client::Client;
 use artel_catalog::Keep;
-use artel_model::plan::resolve_text;
+use artel_model::plan::{PlanProblem, read_plan_text, resolve_text};
 use serde_json::json;
 
 use super::read::{read_plan, refusal};
 use crate::command::Context;
+use crate::desk::check_plan;
 use crate::failure::Failure;
 use crate::output::Tone;
 use crate::workshop::{Shelf, wait_for};
 
 pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> {
     let text = read_plan(file)?;
-    let shelf = wait_for(Shelf::open(context, Keep::Descriptions))?;
+    let checked = match context.remote()? {
+        None => check(context, &text)?,
+        Some(client) => wait_for(check_there(&client, &text))?,
+    };
     let output = context.output;
-    let checked = resolve_text(&text, &*shelf.skills);
     let problems = checked.as_ref().err().cloned().unwrap_or_default();
     if output.json {
         output.document(&json!({"valid": problems.is_empty(), "problems": problems}));
@@ -22,8 +26,7 @@ pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> 
         output.problems(&problems);
     }
     match checked {
-        Ok(plan) => {
-            let tools = plan.steps().iter().filter(|step| step.scope.is_none()).count();
+        Ok(tools) => {
             if !output.json {
                 let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
                 output
@@ -41,4 +44,24 @@ pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> 
             Err(refusal(&problems))
         }
     }
+}
+
+/// How many tools a plan has, or everything that is wrong with it.
+type Checked = Result<usize, Vec<PlanProblem>>;
+
+fn check(context: Context<'_>, text: &str) -> Result<Checked, Failure> {
+    let shelf = wait_for(Shelf::open(context, Keep::Descriptions))?;
+    let checked = resolve_text(text, &*shelf.skills);
+    Ok(checked.map(|plan| plan.steps().iter().filter(|step| step.scope.is_none()).count()))
+}
+
+/// Lets a server check a plan. What only the text shows is found before it is sent.
+pub(super) async fn check_there(client: &Client, text: &str) -> Result<Checked, Failure> {
+    let (plan, twice) = match read_plan_text(text) {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let check = check_plan(client, &plan).await?;
+    let problems: Vec<PlanProblem> = twice.into_iter().chain(check.problems).collect();
+    Ok(if problems.is_empty() { Ok(check.tools.unwrap_or_default()) } else { Err(problems) })
 }

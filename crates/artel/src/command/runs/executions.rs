@@ -5,21 +5,22 @@ use artel_model::run::ExecutionRecord;
 use artel_store::{ExecutionFilter, Page};
 use serde_json::{Value, json};
 
-use super::list::{cannot_list, page_of, tell_next};
+use super::list::{page_of, tell_next};
 use crate::cli::ExecutionsArgs;
 use crate::command::Context;
+use crate::desk::RunDesk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
-use crate::workshop::{Store, find_run, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<(), Failure> {
     let now = Clock::system().now();
     let page = wait_for(async {
-        let Some(store) = Store::open_existing(context.config).await? else {
+        let Some(desk) = RunDesk::open_if_any(context).await? else {
             return Ok(Page { items: Vec::new(), next: None });
         };
         let run = match &args.run {
-            Some(prefix) => Some(find_run(&store, prefix).await?.summary.run_id),
+            Some(prefix) => Some(desk.find(prefix).await?.summary.run_id),
             None => None,
         };
         let filter = ExecutionFilter {
@@ -31,7 +32,7 @@ pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<
             started_before: args.until.map(|moment| moment.before(now)),
             owner: None,
         };
-        store.executions.executions(&filter, &page_of(&args.page)).await.map_err(|error| cannot_list(&error))
+        desk.executions(&filter, &page_of(&args.page)).await
     })?;
     let output = context.output;
     if output.json {

@@ -1,15 +1,16 @@
 //! `artel run list`.
 
 use artel_engine::Clock;
-use artel_model::run::{RunState, RunSummary, SubmissionKind};
-use artel_store::{Cursor, Page, PageRequest, RunFilter, RunRow, StoreError};
+use artel_model::run::{RunSummary, SubmissionKind};
+use artel_store::{Cursor, Page, PageRequest, RunFilter};
 use serde_json::{Value, json};
 
 use crate::cli::{PageArgs, RunListArgs};
 use crate::command::Context;
+use crate::desk::{FoundRun, RunDesk};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
-use crate::workshop::{Store, is_driven, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failure> {
     let now = Clock::system().now();
@@ -20,28 +21,26 @@ pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failu
         owner: None,
     };
     let page = wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => {
-                store.runs.runs(&filter, &page_of(&args.page)).await.map_err(|error| cannot_list(&error))
-            }
+        match RunDesk::open_if_any(context).await? {
+            Some(desk) => desk.list(&filter, &page_of(&args.page)).await,
             None => Ok(Page { items: Vec::new(), next: None }),
         }
     })?;
     let output = context.output;
     if output.json {
-        let items: Vec<Value> = page.items.iter().map(|row| item(context, row)).collect();
+        let items: Vec<Value> = page.items.iter().map(item).collect();
         output.document(&json!({"items": items, "next": page.next.map(|cursor| cursor.0)}));
         return Ok(());
     }
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Accent, Tone::Faint, Tone::Faint]);
-    for row in &page.items {
-        let RunSummary { run_id, state, steps, created_at, completed_at, .. } = &row.summary;
+    for run in &page.items {
+        let RunSummary { run_id, steps, created_at, completed_at, .. } = &run.summary;
         let took = completed_at
             .map(|at| format!(", took {}", span(at.millis_since(*created_at))))
             .unwrap_or_default();
         let steps = if *steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
         let when = format!("{}{took}", ago(*created_at, now));
-        table.row([run_id.to_string(), word(context, row, *state), what(&row.summary.kind), steps, when]);
+        table.row([run_id.to_string(), word(run), what(&run.summary.kind), steps, when]);
     }
     output.data(&table.render(output));
     tell_next(context, page.items.len(), page.next.as_ref(), "run");
@@ -49,9 +48,9 @@ pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failu
 }
 
 /// Says where a run stands; of one that nobody drives, that too.
-fn word(context: Context<'_>, row: &RunRow, state: RunState) -> String {
-    let is_left = !state.is_final() && !is_driven(context, row);
-    if is_left { format!("{} (left over)", state.as_str()) } else { state.as_str().to_owned() }
+fn word(run: &FoundRun) -> String {
+    let state = run.summary.state.as_str();
+    if run.is_left_over() { format!("{state} (left over)") } else { state.to_owned() }
 }
 
 /// Says what a run is of.
@@ -62,28 +61,15 @@ pub(super) fn what(kind: &SubmissionKind) -> String {
     }
 }
 
-fn item(context: Context<'_>, row: &RunRow) -> Value {
-    let mut item = json!(row.summary);
-    item["driven"] = json!(!row.summary.state.is_final() && is_driven(context, row));
+fn item(run: &FoundRun) -> Value {
+    let mut item = json!(run.summary);
+    item["driven"] = json!(run.is_driven);
     item
 }
 
 /// Returns the page that was asked for.
 pub(in crate::command) fn page_of(args: &PageArgs) -> PageRequest {
     PageRequest { after: args.after.clone().map(Cursor), limit: usize::from(args.limit) }
-}
-
-/// A cursor of no list is wrong usage, everything else is the store's failure.
-pub(in crate::command) fn cannot_list(error: &StoreError) -> Failure {
-    match error {
-        StoreError::UnknownCursor { .. } => {
-            Failure::usage(error.to_string()).hint("`--after` takes the `next` of the page before")
-        }
-        StoreError::Unavailable { .. }
-        | StoreError::Full { .. }
-        | StoreError::Corrupt { .. }
-        | StoreError::TooNew { .. } => Failure::unavailable(error),
-    }
 }
 
 /// Says how many there are, and how to see more.

@@ -1,12 +1,14 @@
 //! `artel run prune`.
 
-use artel_engine::{Clock, Pruned};
+use artel_api::runs::PrunedRuns;
+use artel_engine::Clock;
 use serde_json::json;
 
 use crate::cli::{Moment, PruneArgs};
 use crate::command::Context;
+use crate::desk::RunDesk;
 use crate::failure::Failure;
-use crate::workshop::{self, Store, wait_for};
+use crate::workshop::wait_for;
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;
@@ -19,16 +21,16 @@ pub(crate) fn prune(context: Context<'_>, args: &PruneArgs) -> Result<(), Failur
         ));
     };
     let before = before.before(Clock::system().now());
-    let Pruned { runs, assets } = wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => workshop::prune(context, &store, before).await,
-            None => Ok(Pruned { runs: 0, assets: 0 }),
+    let PrunedRuns { removed, assets } = wait_for(async {
+        match RunDesk::open_if_any(context).await? {
+            Some(desk) => desk.prune(before).await,
+            None => Ok(PrunedRuns { removed: 0, assets: 0 }),
         }
     })?;
     if context.output.json {
-        context.output.document(&json!({"removed": runs, "assets": assets, "before": before}));
+        context.output.document(&json!({"removed": removed, "assets": assets, "before": before}));
     } else {
-        context.output.line(&format!("removed {} that ended before {before}", counted(runs, "run")));
+        context.output.line(&format!("removed {} that ended before {before}", counted(removed, "run")));
         if assets > 0 {
             context.output.line(&format!("removed {} that only they had made", counted(assets, "file")));
         }

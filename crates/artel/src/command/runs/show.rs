@@ -8,25 +8,23 @@ use serde_json::{Value, json};
 use super::list::what;
 use crate::cli::RunShowArgs;
 use crate::command::Context;
+use crate::desk::RunDesk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
-use crate::workshop::{Store, Story, Teller, failed_for_good, find_run, is_driven, wait_for};
+use crate::workshop::wait_for;
 
-/// Events that are read at once.
-const EVENTS_PAGE: usize = 500;
 /// Lines of stderr that are shown of one attempt.
 const STDERR_LINES_SHOWN: usize = 10;
 
 pub(crate) fn show(context: Context<'_>, args: &RunShowArgs) -> Result<(), Failure> {
     wait_for(async {
-        let Teller { store, .. } = Teller::open(context).await?;
-        let row = find_run(&store, &args.id).await?;
-        let id = row.summary.run_id;
+        let desk = RunDesk::open(context).await?;
+        let found = desk.find(&args.id).await?;
+        let id = found.summary.run_id;
         if args.events {
-            return print_events(context, &store, id).await;
+            return print_events(context, &desk, id).await;
         }
-        let story = Story::read(&*store.runs, id).await?;
-        let (run, result) = story.result(&failed_for_good(&store).await?)?;
+        let (run, result) = desk.result(desk.story(id).await?).await?;
         if context.output.json {
             context.output.document(&result);
             return Ok(());
@@ -35,18 +33,17 @@ pub(crate) fn show(context: Context<'_>, args: &RunShowArgs) -> Result<(), Failu
         context.output.narrative(&result);
         context.output.steps(&result);
         context.output.data(&troubles(context, &result));
-        if !row.summary.state.is_final() && !is_driven(context, &row) {
+        if found.is_left_over() {
             context.output.talk("nobody drives this run; `artel run recover` goes on with it");
         }
         Ok(())
     })
 }
 
-async fn print_events(context: Context<'_>, store: &Store, id: RunId) -> Result<(), Failure> {
+async fn print_events(context: Context<'_>, desk: &RunDesk<'_>, id: RunId) -> Result<(), Failure> {
     let mut after = Revision(0);
     loop {
-        let page =
-            store.runs.events(id, after, EVENTS_PAGE).await.map_err(|error| Failure::unavailable(&error))?;
+        let page = desk.log(id, after).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.revision;
         page.iter().for_each(|logged| context.output.line(&line(logged)));

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use crate::cli::{StatsArgs, StatsChoice};
 use crate::command::Context;
+use crate::desk::RunDesk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
-use crate::workshop::{Store, wait_for};
+use crate::workshop::wait_for;
 
 pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failure> {
     let (by, name) = match args.by {
@@ -18,10 +19,8 @@ pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failur
     let since = args.since.map(|moment| moment.before(Clock::system().now()));
     let filter = StatsFilter { by, started_from: since, started_before: None };
     let counted = wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => {
-                store.executions.stats(&filter).await.map_err(|error| Failure::unavailable(&error))
-            }
+        match RunDesk::open_if_any(context).await? {
+            Some(desk) => desk.stats(&filter).await,
             None => Ok(Vec::new()),
         }
     })?;

@@ -6,27 +6,27 @@ use artel_store::LoggedEvent;
 use super::show::line;
 use crate::cli::RunPrefix;
 use crate::command::Context;
+use crate::desk::RunDesk;
 use crate::failure::Failure;
 use crate::output::{Shown, Watching};
-use crate::workshop::{Follower, Interrupts, Teller, failed_for_good, find_run, wait_for};
+use crate::workshop::{Interrupts, wait_for};
 
 pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure> {
     wait_for(async {
-        let teller = Teller::open(context).await?;
-        let run = find_run(&teller.store, id).await?.summary.run_id;
+        let desk = RunDesk::open(context).await?;
+        let run = desk.find(id).await?.summary.run_id;
         let interrupts = Interrupts::listen()?;
         let output = context.output;
         let shown = if output.width.is_some() { Shown::Steps } else { Shown::Data };
         let mut watching = Watching::new(output, shown);
-        let follower = Follower { context, engine: &teller.engine, store: &teller.store };
         let take = |logged: Option<&LoggedEvent>| match logged {
             Some(logged) if output.json => output.line(&line(logged)),
             Some(logged) => watching.note(run, &logged.event),
             None => watching.draw(Clock::system().now()),
         };
-        let story = follower.to_its_end(run, take, interrupts).await?;
+        let story = desk.follow(run, take, interrupts).await?;
         watching.end(Clock::system().now());
-        let (_, result) = story.result(&failed_for_good(&teller.store).await?)?;
+        let (_, result) = desk.result(story).await?;
         output.verdict(&result);
         if result.success { Ok(()) } else { Err(Failure::reported()) }
     })

@@ -103,6 +103,7 @@ impl Scene {
             agent: None,
             policy: None,
             viewer: None,
+            trace_parent: None,
         };
         scene.happen(RunEvent::Submitted(Box::new(submission)));
         scene

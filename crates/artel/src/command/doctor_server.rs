@@ -1,0 +1,135 @@
+//! What `artel doctor` says about servers: the one that commands work on, and what one started here would do.
+
+use artel_api::client::{ApiPath, Client, ClientError};
+use artel_api::operator::Whoami;
+use artel_model::access::{Scope, TeamId};
+use serde::Deserialize;
+
+use super::context::Context;
+use super::doctor::{Check, Row, State, join, row};
+use crate::config::{Config, RemoteSettings};
+use crate::failure::{chain, refused};
+use crate::workshop::wait_for;
+
+/// Says that a server lives, and which one.
+#[derive(Deserialize)]
+struct Alive {
+    version: String,
+}
+
+/// Says that a server is ready.
+#[derive(Deserialize)]
+struct Ready {
+    checked: Vec<String>,
+}
+
+/// Which server commands work on, and whether there is something to show to it.
+pub(super) fn remote_settings(config: &Config) -> Vec<Row> {
+    let server = row("server", &config.remote, |remote| match remote {
+        Some(RemoteSettings { server, .. }) => server.to_string(),
+        None => "none: commands work on the data folder".to_owned(),
+    });
+    let (token, origin) = match config.environment.get("ARTEL_TOKEN") {
+        Some(_) => ("set", "$ARTEL_TOKEN"),
+        None => ("not set", "default"),
+    };
+    vec![server, ("token", token.to_owned(), origin.to_owned())]
+}
+
+/// How a server would behave that is started here.
+pub(super) fn server_settings(config: &Config) -> Vec<Row> {
+    let number = |number: &Option<u32>| number.map_or_else(|| "usual".to_owned(), |some| some.to_string());
+    vec![
+        row("[server]", &config.server, |server| {
+            let tls =
+                server.tls.as_ref().map_or("off".to_owned(), |(certificate, _)| certificate.to_string());
+            format!(
+                "listen={} requests_per_second={} request_burst={} trusted_proxies=[{}] tls={tls} publish_skills={}",
+                server.listen,
+                number(&server.requests_per_second),
+                number(&server.request_burst),
+                join(&server.trusted_proxies),
+                server.publishes_skills
+            )
+        }),
+        row("[oidc]", &config.oidc, |oidc| match oidc {
+            Some(oidc) => format!(
+                "issuer={} audience={} teams_claim={} admin_group={}",
+                oidc.issuer,
+                oidc.audience,
+                oidc.teams_claim,
+                oidc.admin_group.as_deref().unwrap_or("none")
+            ),
+            None => "none".to_owned(),
+        }),
+        row("[hubs]", &config.hubs, |hubs| {
+            let api = hubs.github_api.as_ref().map(|api| format!(" github_api={api}")).unwrap_or_default();
+            format!(
+                "hosts=[{}] allow_file={} allow_loopback_http={} check_seconds={}{api}",
+                join(&hubs.hosts),
+                hubs.allow_file,
+                hubs.allow_loopback_http,
+                hubs.check_seconds
+            )
+        }),
+        row("[chat]", &config.chat, |chat| format!("answered_by={}", chat.as_str())),
+    ]
+}
+
+/// Whether the server that commands work on is there, ready, of the same version, and lets us in.
+pub(super) fn remote_checks(context: Context<'_>) -> Vec<Check> {
+    let checked = wait_for(async {
+        let Some(client) = context.remote()? else { return Ok(Vec::new()) };
+        let (reachable, goes_on) = reachable(&client).await;
+        let mut checks = vec![reachable];
+        if goes_on {
+            checks.push(ready(&client).await);
+            checks.push(credential(&client).await);
+        }
+        Ok(checks)
+    });
+    let failed = |failure: crate::failure::Failure| vec![check("server", State::Bad, failure.message)];
+    checked.unwrap_or_else(failed)
+}
+
+async fn reachable(client: &Client) -> (Check, bool) {
+    let alive: Result<Alive, ClientError> = client.get(&ApiPath::new("/healthz")).await;
+    let own = env!("CARGO_PKG_VERSION");
+    let server = client.server();
+    match alive {
+        Ok(alive) if alive.version == own => {
+            (check("server", State::Good, format!("{server} answers, version {own}")), true)
+        }
+        Ok(alive) => {
+            let detail = format!("{server} has version {}, and this is {own}", alive.version);
+            (check("server", State::Odd, detail), true)
+        }
+        Err(error) => (check("server", State::Bad, chain(&error)), false),
+    }
+}
+
+async fn ready(client: &Client) -> Check {
+    let ready: Result<Ready, ClientError> = client.get(&ApiPath::new("/readyz")).await;
+    match ready {
+        Ok(ready) => check("server: ready", State::Good, ready.checked.join(", ")),
+        Err(error) => check("server: ready", State::Bad, chain(&error)),
+    }
+}
+
+async fn credential(client: &Client) -> Check {
+    let who: Result<Whoami, ClientError> = client.get(&ApiPath::new("/api/whoami")).await;
+    match who {
+        Ok(who) => {
+            let scopes: Vec<&str> = who.scopes.iter().copied().map(Scope::as_str).collect();
+            let teams: Vec<&str> = who.teams.iter().map(TeamId::as_str).collect();
+            let teams = if teams.is_empty() { String::new() } else { format!(" of {}", teams.join(", ")) };
+            let detail = format!("{}{teams}, by {}, may {}", who.user, who.credential, scopes.join(", "));
+            check("server: token", State::Good, detail)
+        }
+        Err(error) => check("server: token", State::Bad, refused(&error).message),
+    }
+}
+
+fn check(name: &str, state: State, detail: String) -> Check {
+    Check { name: name.to_owned(), state, detail }
+}

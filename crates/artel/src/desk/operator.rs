@@ -1,0 +1,156 @@
+//! What an operator sets and switches, and how well skills do.
+
+use std::sync::Arc;
+
+use artel_api::client::{ApiPath, ClientError};
+use artel_api::operator::{SettingsChange, SkillHealthList, SkillSettings, SkillSwitch, SwitchChange};
+use artel_catalog::{Catalog, Loaded, SettingsError};
+use artel_model::health::Health;
+use artel_model::name::SkillName;
+use artel_server::{SettingsDesk, SettingsRefused, all_problems};
+use artel_store::SkillHealth;
+
+use crate::command::Context;
+use crate::failure::{Failure, refused};
+use crate::workshop::{Store, settings_rules, wait_for};
+
+/// Returns how well skills have been doing, if anything was ever run.
+pub(crate) fn health(context: Context<'_>) -> Result<Vec<SkillHealth>, Failure> {
+    wait_for(async {
+        if let Some(client) = context.remote()? {
+            let path = ApiPath::new("/api/skills/health");
+            let list: SkillHealthList = client.get(&path).await.map_err(|error| refused(&error))?;
+            let known = list.items.into_iter().filter_map(|item| {
+                let health = Health::from_parts(&item.health, item.failures)?;
+                Some(SkillHealth { skill: item.skill, content_hash: item.content_hash, health })
+            });
+            return Ok(known.collect());
+        }
+        match Store::open_existing(context.config).await? {
+            Some(store) => store.health.health().await.map_err(|error| Failure::unavailable(&error)),
+            None => Ok(Vec::new()),
+        }
+    })
+}
+
+/// Switches a skill on or off, or chooses its version. One that is switched on may be tried again, however badly it did.
+pub(crate) fn switch(
+    context: Context<'_>,
+    name: &SkillName,
+    change: SwitchChange,
+) -> Result<SkillSwitch, Failure> {
+    if context.config.remote.value.is_some() {
+        return wait_for(switch_there(context, name, change));
+    }
+    let mut switches = context.switches()?;
+    let is_on = change.enabled;
+    if is_on {
+        switches.disabled.remove(name);
+        match change.version {
+            Some(version) => switches.chosen.insert(name.clone(), version),
+            // Without a version the usual choice is back.
+            None => switches.chosen.remove(name),
+        };
+    } else {
+        switches.disabled.insert(name.clone());
+    }
+    switches.write(&context.config.data.value).map_err(|error| Failure::unavailable(&error))?;
+    if is_on {
+        reset_health(context, name)?;
+    }
+    let version = switches.chosen.get(name).cloned();
+    Ok(SkillSwitch { name: name.clone(), enabled: !switches.disabled.contains(name), version })
+}
+
+async fn switch_there(
+    context: Context<'_>,
+    name: &SkillName,
+    change: SwitchChange,
+) -> Result<SkillSwitch, Failure> {
+    let Some(client) = context.remote()? else { return Err(Failure::usage("there is no server")) };
+    let switched = client.put(&ApiPath::new("/api/skill-switches").name(name), &change).await;
+    switched.map_err(|error| match (&error, error.code()) {
+        (ClientError::Refused { body, .. }, Some("unknown_version")) => {
+            let versions = body.details.as_ref().and_then(|details| details["versions"].as_array());
+            let versions: Vec<&str> =
+                versions.into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+            Failure::failed(body.message.clone()).hint(format!("there is {}", versions.join(", ")))
+        }
+        _ => refused(&error),
+    })
+}
+
+fn reset_health(context: Context<'_>, skill: &SkillName) -> Result<(), Failure> {
+    wait_for(async {
+        match Store::open_existing(context.config).await? {
+            Some(store) => {
+                store.health.reset_health(skill).await.map_err(|error| Failure::unavailable(&error))
+            }
+            None => Ok(()),
+        }
+    })
+}
+
+/// Returns what is set for a skill, secrets masked.
+pub(crate) fn settings(
+    context: Context<'_>,
+    catalog: &Catalog,
+    entry: &Loaded,
+) -> Result<SkillSettings, Failure> {
+    match &entry.offer {
+        Some(offer) => wait_for(async {
+            let Some(client) = context.remote()? else { return Err(Failure::usage("there is no server")) };
+            let path = ApiPath::new("/api/skills").name(&offer.id).then("config");
+            client.get(&path).await.map_err(|error| refused(&error))
+        }),
+        None => desk(context, catalog, entry)?.settings().map_err(|error| unset(&error)),
+    }
+}
+
+/// Changes what is set for a skill, all of it or nothing.
+pub(crate) fn change_settings(
+    context: Context<'_>,
+    catalog: &Catalog,
+    entry: &Loaded,
+    change: SettingsChange,
+) -> Result<SkillSettings, Failure> {
+    match &entry.offer {
+        Some(offer) => wait_for(async {
+            let Some(client) = context.remote()? else { return Err(Failure::usage("there is no server")) };
+            let path = ApiPath::new("/api/skills").name(&offer.id).then("config");
+            client.patch(&path, &change).await.map_err(|error| match (&error, error.code()) {
+                (ClientError::Refused { body, .. }, Some("invalid_settings")) => invalid(&body.message),
+                _ => refused(&error),
+            })
+        }),
+        None => desk(context, catalog, entry)?.change(change).map_err(|error| unset(&error)),
+    }
+}
+
+fn desk(context: Context<'_>, catalog: &Catalog, entry: &Loaded) -> Result<SettingsDesk, Failure> {
+    let own = catalog.entries().iter().find(|own| std::ptr::eq(Arc::as_ptr(own), entry));
+    let own = own.ok_or_else(|| Failure::failed("the skill is not one of the catalog"))?;
+    Ok(SettingsDesk {
+        loaded: Arc::clone(own),
+        data: context.config.data.value.clone(),
+        rules: settings_rules(context.config),
+    })
+}
+
+fn invalid(problems: &str) -> Failure {
+    Failure::failed(problems).hint("nothing was saved")
+}
+
+fn unset(refused: &SettingsRefused) -> Failure {
+    match refused {
+        SettingsRefused::NoSettings | SettingsRefused::Unknown(_) | SettingsRefused::NotSet(_) => {
+            Failure::usage(refused.to_string())
+        }
+        SettingsRefused::Settings(error) => match error {
+            SettingsError::Invalid(problems) => invalid(&all_problems(problems)),
+            SettingsError::Read(_) | SettingsError::Damaged { .. } | SettingsError::Write { .. } => {
+                Failure::unavailable(error)
+            }
+        },
+    }
+}
