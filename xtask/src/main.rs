@@ -28,7 +28,8 @@ cargo xtask tidy                     check the rules that the compiler cannot
 cargo xtask test                     install what the tests need and check everything
 cargo xtask test --only STEP         run one step (may be repeated)
 cargo xtask test --list              list the steps
-cargo xtask bench                    measure how fast it is, beside other programs";
+cargo xtask bench                    measure how fast it is, beside other programs
+cargo xtask bench PART...            measure only some of it, such as `http` or `scan`";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +48,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(root),
-        ["bench"] => bench::run(root),
+        ["bench", parts @ ..] => bench::run(root, parts),
         ["test", "--list"] => {
             test::list();
             Ok(())

@@ -5,6 +5,8 @@
 mod agents;
 mod artel;
 mod data;
+mod http;
+mod inside;
 mod mail;
 mod measure;
 mod messages;
@@ -12,6 +14,9 @@ mod plan;
 mod plan_data;
 mod report;
 mod run;
+mod scan;
+mod serve;
+mod served;
 mod steps;
 
 pub(crate) use run::run;

@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::agents;
 use super::artel::Artel;
 use super::data::{SKILLS, SKILLS_PER_GROUP, Skills, make_skills};
+use super::http;
+use super::inside;
 use super::mail;
-use super::measure::{best_time, best_times, output_of, peak_bytes};
+use super::measure::{best_time, best_times, peak_bytes};
 use super::messages;
 use super::plan;
-use super::report::{Row, milliseconds, numbers, table};
+use super::report::{Row, milliseconds, table};
+use super::scan;
+use super::serve;
 use super::steps;
 use crate::shell::{cargo, program_in, run as run_command, succeeds};
 use crate::tools::install_system_packages;
@@ -23,22 +26,42 @@ const ROUNDS: usize = 15;
 /// Parts of the skills that show how the time grows.
 const GROWTH: [usize; 4] = [1, 2, 4, 8];
 
-/// Builds what is shipped, measures it and prints one table.
-pub(crate) fn run(root: &Path) -> Result<()> {
+/// What can be measured on its own, in the order of the table.
+const PARTS: [&str; 12] = [
+    "list", "inside", "http", "serve", "scan", "plan", "steps", "messages", "mail", "agents", "start",
+    "growth",
+];
+
+/// Builds what is shipped, measures it and prints one table: of everything, or of the parts that are named.
+pub(crate) fn run(root: &Path, only: &[&str]) -> Result<()> {
+    if let Some(unknown) = only.iter().find(|part| !PARTS.contains(part)) {
+        bail!("`{unknown}` cannot be measured; there are {}", PARTS.join(", "));
+    }
     run_command(cargo(root, &["build", "--release", "--package", "artel"]))?;
     let folder = root.join("target/bench");
     let artel = Artel { program: root.join("target/release/artel"), data: folder.join("data") };
     let skills = make_skills(&folder)?;
-    let mut rows = list(root, &artel, &skills)?;
-    rows.push(validate(&artel, &skills)?);
-    rows.extend(inside(root));
-    rows.extend(plan::rows(root, &artel.program, &folder));
-    rows.extend(steps::rows(root));
-    rows.extend(messages::rows(root));
-    rows.extend(mail::rows(root));
-    rows.extend(agents::rows(root));
-    rows.extend(start(&artel, &folder)?);
-    println!("\n{}\n{}", table(&rows), growth(&artel, &skills)?);
+    let (mut rows, mut growing) = (Vec::new(), String::new());
+    for part in PARTS.iter().filter(|part| only.is_empty() || only.contains(part)) {
+        match *part {
+            "list" => {
+                rows.extend(list(root, &artel, &skills)?);
+                rows.push(validate(&artel, &skills)?);
+            }
+            "inside" => rows.extend(inside::rows(root, &skills)),
+            "http" => rows.extend(http::rows(root, &artel, &skills)),
+            "serve" => rows.extend(serve::rows(root, &artel, &skills)),
+            "scan" => rows.extend(scan::rows(root, &artel)),
+            "plan" => rows.extend(plan::rows(root, &artel.program, &folder)),
+            "steps" => rows.extend(steps::rows(root)),
+            "messages" => rows.extend(messages::rows(root)),
+            "mail" => rows.extend(mail::rows(root)),
+            "agents" => rows.extend(agents::rows(root)),
+            "start" => rows.extend(start(&artel, &folder)?),
+            _ => growing = growth(&artel, &skills)?,
+        }
+    }
+    println!("\n{}\n{growing}", table(&rows));
     Ok(())
 }
 
@@ -80,33 +103,6 @@ fn validate(artel: &Artel, skills: &Skills) -> Result<Row> {
     let per_second = SKILLS as f64 / time.as_secs_f64();
     let result = format!("{}, {:.0} a second", milliseconds(time), per_second);
     Ok(Row::new(&format!("validate {SKILLS} skills"), result, ""))
-}
-
-/// What is measured inside a process, by benchmarks of the crates themselves.
-fn inside(root: &Path) -> [Row; 2] {
-    // One call builds both, with the same features of what they share.
-    let packages = ["bench", "--package", "artel-catalog", "--package", "artel-model"];
-    let benches = ["--bench", "search", "--bench", "order"];
-    let output = output_of(cargo(root, &[packages.as_slice(), &benches].concat()));
-    let row = |work: &str, goal, title, show: fn(&[f64]) -> String| match &output {
-        Ok(output) => match numbers(output, title) {
-            Ok(numbers) => Row::new(work, show(&numbers), goal),
-            Err(error) => Row::missing(work, &error, goal),
-        },
-        Err(error) => Row::missing(work, error, goal),
-    };
-    [
-        row("search 100,000 skills, p50 and p99", "p99 < 10 ms", "1-4 words, Mixed ", |numbers| {
-            format!("{}, {}", microseconds(numbers, 0), microseconds(numbers, 2))
-        }),
-        row("order of 10,000 skills, 100,000 dependencies", "< 50 ms", "10000 and 99990 ", |numbers| {
-            microseconds(numbers, 0)
-        }),
-    ]
-}
-
-fn microseconds(numbers: &[f64], column: usize) -> String {
-    numbers.get(column).map_or_else(String::new, |number| milliseconds(Duration::from_secs_f64(number / 1e6)))
 }
 
 fn start(artel: &Artel, folder: &Path) -> Result<[Row; 2]> {
