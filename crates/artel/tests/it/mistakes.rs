@@ -76,8 +76,8 @@ fn a_broken_configuration_says_where() {
     assert_snapshot!(session.run(&["skill", "list"]), @"
     exit 2
     --- stderr
-    error: artel.toml:2: unknown field `skill_dirs`, expected one of `skills_dirs`, `data`, `max_skill_summaries_in_prompt`, `skill_env`, `limits`, `store`, `sandbox`, `retention_days`, `run`, `sandbox_grants`, `script_limits`, `planner`, `agents`, `llm`, `clients`, `bus`, `metrics`, `server`, `oidc`, `hubs`, `scanner`
-    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, oidc, hubs, scanner
+    error: artel.toml:2: unknown field `skill_dirs`, expected one of `skills_dirs`, `data`, `max_skill_summaries_in_prompt`, `skill_env`, `limits`, `store`, `sandbox`, `cgroup`, `retention_days`, `run`, `sandbox_grants`, `script_limits`, `planner`, `agents`, `llm`, `clients`, `bus`, `metrics`, `server`, `oidc`, `hubs`, `scanner`, `chat`, `telemetry`
+    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, oidc, hubs, scanner, chat, telemetry
     ");
 }
 
