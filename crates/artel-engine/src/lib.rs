@@ -9,6 +9,7 @@ mod content;
 mod driver;
 mod engine;
 mod error_text;
+mod folder_id;
 mod hands;
 mod home;
 pub mod hub;
@@ -44,7 +45,7 @@ pub use home::HomeError;
 pub use metrics::METRICS;
 #[cfg(debug_assertions)]
 pub use mortal::{Death, MortalStore};
-pub use owner_lock::{OwnerLock, OwnerLockError, gone, is_alive, was_here};
+pub use owner_lock::{OwnerLock, OwnerLockError, Owners, Tenancy, gone};
 pub use prune::{Pruned, prune};
 pub use remove::remove_folder;
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};

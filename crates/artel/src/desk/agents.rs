@@ -6,7 +6,6 @@ use artel_agents::{Agents, CommandRefused};
 use artel_api::agents::{AgentMetrics, LeftOver, PrunedAgents};
 use artel_api::client::{ApiPath, Client};
 use artel_api::runs::PruneWish;
-use artel_engine::is_alive;
 use artel_model::agent::{AgentDocument, AgentEvent, AgentRecord, Cause, Policy};
 use artel_model::id::AgentId;
 use artel_model::time::Timestamp;
@@ -108,11 +107,11 @@ impl<'a> AgentDesk<'a> {
     pub(crate) async fn left_over(&self, agents: &[AgentDocument]) -> Result<BTreeSet<AgentId>, Failure> {
         let mut left = BTreeSet::new();
         match self {
-            Self::Here(context, teller) => {
+            Self::Here(_, teller) => {
                 for agent in agents {
                     let row = teller.store.agents.agent(agent.agent_id).await;
                     let row = row.map_err(|error| Failure::unavailable(&error))?;
-                    if row.is_some_and(|row| is_left_over(*context, &row.record)) {
+                    if row.is_some_and(|row| is_left_over(teller, &row.record)) {
                         left.insert(agent.agent_id);
                     }
                 }
@@ -198,9 +197,9 @@ impl<'a> AgentDesk<'a> {
 }
 
 /// Says whether an agent is at work and nobody alive sees to it.
-fn is_left_over(context: Context<'_>, record: &AgentRecord) -> bool {
+fn is_left_over(teller: &Teller, record: &AgentRecord) -> bool {
     let owner = record.standing.work().map(|work| OwnerId(work.owner.clone()));
-    owner.is_some_and(|owner| !is_alive(&context.config.data.value, &owner))
+    owner.is_some_and(|owner| !(teller.is_alive)(&owner))
 }
 
 fn not_told(error: &CommandRefused) -> Failure {

@@ -15,7 +15,7 @@ use super::trail::{Trail, stopped};
 use crate::cli::RunPrefix;
 use crate::command::Context;
 use crate::failure::{Failure, refused};
-use crate::workshop::{Teller, Workshop, failed_for_good, is_driven, person};
+use crate::workshop::{Teller, Workshop, failed_for_good, person};
 
 /// Runs that are looked at together when one is searched by the beginning of its id.
 const RUNS_PAGE: usize = 1000;
@@ -38,8 +38,9 @@ pub(crate) struct FoundRun {
 }
 
 impl FoundRun {
-    fn of(context: Context<'_>, row: RunRow) -> Self {
-        let is_driven = !row.summary.state.is_final() && is_driven(context, &row);
+    fn of(teller: &Teller, row: RunRow) -> Self {
+        let is_driven =
+            !row.summary.state.is_final() && row.owner.as_ref().is_some_and(|owner| (teller.is_alive)(owner));
         Self { summary: row.summary, is_driven }
     }
 
@@ -73,16 +74,17 @@ impl<'a> RunDesk<'a> {
 
     /// Goes to the desk of a workshop.
     pub(crate) fn of(context: Context<'a>, workshop: &Workshop) -> Self {
-        let teller = Teller { engine: workshop.engine.clone(), store: workshop.store.clone() };
+        let (engine, store) = (workshop.engine.clone(), workshop.store.clone());
+        let teller = Teller { engine, store, is_alive: workshop.owners() };
         Self::Here(context, teller)
     }
 
     /// Returns a run.
     pub(crate) async fn run(&self, id: RunId) -> Result<Option<FoundRun>, Failure> {
         match self {
-            Self::Here(context, teller) => {
+            Self::Here(_, teller) => {
                 let row = teller.store.runs.run(id).await.map_err(|error| Failure::unavailable(&error))?;
-                Ok(row.map(|row| FoundRun::of(*context, row)))
+                Ok(row.map(|row| FoundRun::of(teller, row)))
             }
             Self::There(client) => match client.get(&path(id).then("status")).await {
                 Ok(status) => Ok(Some(FoundRun::told(status))),
@@ -99,9 +101,9 @@ impl<'a> RunDesk<'a> {
         page: &PageRequest,
     ) -> Result<Page<FoundRun>, Failure> {
         match self {
-            Self::Here(context, teller) => {
+            Self::Here(_, teller) => {
                 let runs = teller.store.runs.runs(filter, page).await.map_err(|error| cannot_list(&error))?;
-                let items = runs.items.into_iter().map(|row| FoundRun::of(*context, row)).collect();
+                let items = runs.items.into_iter().map(|row| FoundRun::of(teller, row)).collect();
                 Ok(Page { items, next: runs.next })
             }
             Self::There(client) => {

@@ -13,7 +13,6 @@ use camino::Utf8PathBuf;
 
 use super::office::open_office;
 use super::open::{POLL_MS, Workshop, person};
-use super::owners::owners;
 use super::planner::planner;
 use super::store::Store;
 use super::teller::Teller;
@@ -54,7 +53,7 @@ impl Agency {
         let engine = teller.engine.clone();
         let equipment = Equipment {
             engine,
-            is_alive: owners(context.config)?,
+            is_alive: teller.is_alive.clone(),
             shelves,
             planner: Arc::new(PatternPlanner),
             llm: None,

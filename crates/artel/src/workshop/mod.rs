@@ -35,4 +35,4 @@ pub(crate) use second_scanner::second_verdicts;
 pub(crate) use serving::{Serving, Token, server_config};
 pub(crate) use shelf::{Shelf, failed_for_good};
 pub(crate) use store::Store;
-pub(crate) use teller::{Teller, is_driven};
+pub(crate) use teller::Teller;

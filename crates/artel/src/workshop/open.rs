@@ -15,7 +15,7 @@ use artel_server::SettingsRules;
 use artel_store::OwnerId;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::owners::owners;
+use super::owners::{owners, tenancy};
 use super::shelf::{Shelf, absolute};
 use super::store::{Store, make_private};
 use crate::command::Context;
@@ -65,7 +65,7 @@ impl Workshop {
         let config = context.config;
         let data = absolute(&config.data.value)?;
         make_private(&data)?;
-        let lock = OwnerLock::take(&data).map_err(|error| Failure::unavailable(&error))?;
+        let lock = OwnerLock::take(&data, tenancy(config)?).map_err(|error| Failure::unavailable(&error))?;
         let guard =
             lock.guard().map_err(|error| Failure::missing(format!("cannot keep the lock: {error}")))?;
         // The launcher becomes ready while the store is opened.
@@ -121,7 +121,7 @@ impl Workshop {
     }
 
     /// Returns who is alive.
-    pub(super) fn owners(&self) -> IsAlive {
+    pub(crate) fn owners(&self) -> IsAlive {
         self.is_alive.clone()
     }
 

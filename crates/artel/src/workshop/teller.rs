@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use artel_engine::{Assignment, AttemptControl, Clock, Engine, Hands, Reports, is_alive};
+use artel_agents::IsAlive;
+use artel_engine::{Assignment, AttemptControl, Clock, Engine, Hands, Reports};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
-use artel_store::{OwnerId, RunRow};
+use artel_store::OwnerId;
 
 use super::open::engine_config;
+use super::owners::owners;
 use super::store::Store;
 use crate::command::Context;
 use crate::failure::Failure;
@@ -15,6 +17,7 @@ use crate::failure::Failure;
 pub(crate) struct Teller {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
+    pub(crate) is_alive: IsAlive,
 }
 
 impl Teller {
@@ -28,7 +31,7 @@ impl Teller {
         let Some(store) = Store::open_existing(context.config).await? else { return Ok(None) };
         let config = engine_config(context.config, OwnerId(String::new()));
         let engine = Engine::start(config, store.runs.clone(), Arc::new(NoHands), Clock::system());
-        Ok(Some(Self { engine, store }))
+        Ok(Some(Self { engine, store, is_alive: owners(context.config)? }))
     }
 }
 
@@ -36,11 +39,6 @@ impl Teller {
 fn no_store(context: Context<'_>) -> Failure {
     Failure::failed(format!("nothing was run yet: there is no `{}`", context.config.store.value))
         .hint("`artel skill run` and `artel plan run` run something; `--data` names another data folder")
-}
-
-/// Says whether somebody alive drives a run.
-pub(crate) fn is_driven(context: Context<'_>, row: &RunRow) -> bool {
-    row.owner.as_ref().is_some_and(|owner| is_alive(&context.config.data.value, owner))
 }
 
 /// Hands of an engine that drives nothing.

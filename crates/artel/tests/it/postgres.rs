@@ -1,73 +1,12 @@
 //! The real binary on PostgreSQL: the same commands, by several processes in several places on one database.
-//!
-//! Every test has a database of its own, on the server of `ARTEL_TEST_POSTGRES` or on one that it starts itself.
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::database::Database;
 use crate::running::{Running, eventually};
 use crate::session::Session;
-
-#[path = "../../../artel-store-postgres/tests/it/own_server.rs"]
-mod own_server;
-
-use own_server::OwnServer;
-
-/// A database; it goes with this.
-struct Database {
-    admin: String,
-    name: String,
-    url: String,
-    own: Option<OwnServer>,
-}
-
-impl Database {
-    #[expect(clippy::disallowed_methods, reason = "the one setting of these tests")]
-    fn any() -> Self {
-        match std::env::var("ARTEL_TEST_POSTGRES") {
-            Ok(url) => Self::on(url, None),
-            Err(_) => Self::on_own_server(),
-        }
-    }
-
-    fn on_own_server() -> Self {
-        let server = OwnServer::start_with("").unwrap();
-        Self::on(server.url.clone(), Some(server))
-    }
-
-    fn on(admin: String, own: Option<OwnServer>) -> Self {
-        let name = format!("test_{}", uuid::Uuid::new_v4().simple());
-        let (place, parameters) = admin.split_once('?').unwrap_or((&admin, ""));
-        let (server, _) = place.rsplit_once('/').unwrap();
-        let url = format!("{server}/{name}?{parameters}");
-        assert!(psql(&admin, &format!("CREATE DATABASE {name} TEMPLATE template0")));
-        Self { admin, name, url, own }
-    }
-
-    /// Returns a place whose store is this database.
-    fn session(&self) -> Session {
-        let mut session = Session::new();
-        session.set("ARTEL_STORE", &self.url);
-        session
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        if self.own.is_none() {
-            psql(&self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
-        }
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test prepares what it needs")]
-fn psql(url: &str, statement: &str) -> bool {
-    let mut command = Command::new("psql");
-    command.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement, url]);
-    command.status().unwrap().success()
-}
 
 /// A script that leaves a line in a file each time it runs. The step `gate` waits until somebody opens it.
 const SCRIPT: &str = r#"#!/bin/sh
