@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use artel_agents::{
     Agents, AgentsConfig, AgentsParts, AtLimit, DeadLetterBox, Office, OfficeConfig, OfficeParts,
-    SpawnFailed, Stores,
+    SpawnCaller, SpawnFailed, Stores,
 };
 use artel_bus::{BusConfig, InProcessBus};
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
@@ -102,7 +102,7 @@ async fn refusals(agents: &Agents) {
         let request =
             request(json!({"driver": "external", "skills": ["reader", "writer", "loner", "nobody"]}));
         let start = Instant::now();
-        let refused = agents.spawn(&request, None, cause()).await;
+        let refused = agents.spawn(&request, SpawnCaller::LOCAL, cause()).await;
         took.push(start.elapsed());
         assert!(matches!(refused, Err(SpawnFailed::Refused(refused)) if refused.errors.len() == 2));
     }
@@ -139,7 +139,7 @@ async fn spawn_one_by_one(agents: &Agents, ids: &mut Vec<AgentId>) -> f64 {
 async fn spawn(agents: &Agents, number: usize) -> AgentId {
     let document =
         json!({"driver": "external", "label": format!("Worker {number}"), "skills": ["reader", "writer"]});
-    agents.spawn(&request(document), None, cause()).await.unwrap().record.agent_id
+    agents.spawn(&request(document), SpawnCaller::LOCAL, cause()).await.unwrap().record.agent_id
 }
 
 /// Lists all agents, and returns how long each page took.
@@ -274,6 +274,7 @@ fn config(owner: OwnerId) -> AgentsConfig {
         at_limit: AtLimit::Reject,
         limits: SpawnLimits::default(),
         default: Layer::configured(&["*".parse().unwrap()], &[]),
+        clients: Vec::new(),
         deadline_ms: 60_000,
         slots: 2,
         poll_ms: 200,

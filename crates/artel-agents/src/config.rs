@@ -23,6 +23,8 @@ pub struct AgentsConfig {
     pub limits: SpawnLimits,
     /// What agents may do that are given nothing and have no parent.
     pub default: Layer,
+    /// The clients that may be started for a call that does not come from the command line of this machine.
+    pub clients: Vec<String>,
     /// Milliseconds that one piece of work may take, when its agent does not say.
     pub deadline_ms: u64,
     /// Steps of one run that may run at once.

@@ -42,4 +42,4 @@ pub use office::{
     OfficeParts, ReadOptions, RequestError, SendError, Sent,
 };
 pub use seat::{Seat, ToolOffer};
-pub use spawn::Spawned;
+pub use spawn::{SpawnCaller, Spawned};

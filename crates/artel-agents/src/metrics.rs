@@ -35,6 +35,7 @@ const SPAWNS_REFUSED: Metric = Metric::counter(
         "TOOL_FORBIDDEN",
         "TOOL_NOT_ALLOWED",
         "DRIVER_UNAVAILABLE",
+        "CLIENT_NOT_ALLOWED",
         "FAILED",
     ],
 );

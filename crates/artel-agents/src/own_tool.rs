@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::SkillShelf;
-use artel_model::agent::{AgentEvent, AgentRecord, Cause, OperationEnd, SpawnRequest, ToolUse};
+use artel_model::agent::{AgentEvent, AgentRecord, CallOrigin, Cause, OperationEnd, SpawnRequest, ToolUse};
 use artel_model::message::{MessageDraft, Sender};
 use artel_model::name::SkillName;
 use serde_json::{Map, Value, json};
@@ -12,6 +12,7 @@ use crate::agents::Shared;
 use crate::call::call_error;
 use crate::error::{CallError, SpawnFailed};
 use crate::seat::may_read;
+use crate::spawn::SpawnCaller;
 
 /// Reads a file of a skill that the agent was given.
 pub(crate) const READ_SKILL_FILE: &str = "read_skill_file";
@@ -104,7 +105,8 @@ impl Shared {
         // Whatever it says, the agent below is its own.
         request.parent = Some(record.agent_id);
         let cause = Cause::by(record.agent_id.to_string());
-        match self.clone().spawn(&request, record.viewer(), cause).await {
+        let caller = SpawnCaller { viewer: record.viewer(), origin: CallOrigin::Remote };
+        match self.clone().spawn(&request, caller, cause).await {
             Ok(spawned) => Ok(Map::from_iter([
                 ("agent_id".to_owned(), json!(spawned.record.agent_id)),
                 ("state".to_owned(), json!(spawned.record.state())),

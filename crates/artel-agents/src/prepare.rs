@@ -1,7 +1,9 @@
 //! What an agent would run, made and checked before the agent exists.
 
 use artel_engine::SkillShelf;
-use artel_model::agent::{AgentSpec, DenialCode, Driver, Policy, SpawnError, SpawnErrorCode};
+use artel_model::agent::{
+    AgentSpec, CallOrigin, DenialCode, Driver, Policy, SpawnError, SpawnErrorCode, admit_command,
+};
 use artel_model::id::PlanId;
 use artel_model::name::SkillName;
 use artel_model::plan::{
@@ -28,8 +30,9 @@ pub(crate) enum Errand {
 }
 
 impl Shared {
-    /// Makes what an agent would do first, or says why it could not.
-    pub(crate) fn errand(&self, spec: &AgentSpec) -> Result<Errand, Vec<SpawnError>> {
+    /// Makes what an agent would do first, or says why it could not. A program is judged by the less trusted of where the
+    /// agent and where this call come from.
+    pub(crate) fn errand(&self, spec: &AgentSpec, origin: CallOrigin) -> Result<Errand, Vec<SpawnError>> {
         let shelf = self.parts.shelves.shelf(spec.viewer.as_ref());
         match &spec.driver {
             Driver::Skill { skill, params, chain } => {
@@ -55,10 +58,16 @@ impl Shared {
                 Some(driver) => driver.check(spec).map(|()| Errand::Llm).map_err(|error| vec![error]),
                 None => Err(unavailable("no model is configured", "`[llm]` in artel.toml names one")),
             },
-            Driver::Command(_) => match &self.parts.command {
-                Some(driver) => driver.check(spec).map(|()| Errand::Command).map_err(|error| vec![error]),
-                None => Err(unavailable("programs of others cannot be started here", "there is no launcher")),
-            },
+            Driver::Command(line) => {
+                admit_command(spec.origin.and(origin), line, &self.config.clients)
+                    .map_err(|error| vec![error])?;
+                match &self.parts.command {
+                    Some(driver) => driver.check(spec).map(|()| Errand::Command).map_err(|error| vec![error]),
+                    None => {
+                        Err(unavailable("programs of others cannot be started here", "there is no launcher"))
+                    }
+                }
+            }
             Driver::External => Ok(Errand::Nothing),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::Command;
-use artel_model::agent::{AgentEvent, AgentRecord, AgentState, Cause, Driver};
+use artel_model::agent::{AgentEvent, AgentRecord, AgentState, CallOrigin, Cause, Driver};
 use artel_model::id::{AgentId, RunId};
 use artel_model::run::RunState;
 use artel_store::{AgentFilter, OwnerId, PageRequest, Revision, RunFilter, RunRow};
@@ -109,7 +109,8 @@ impl Shared {
         }
         if record.standing.work().is_none() {
             let cause = Cause::by("recover").because("it had not begun");
-            return match self.errand(&record.spec) {
+            // No owner of the machine asks for this, so a program is started again only if the operator lists it.
+            return match self.errand(&record.spec, CallOrigin::Remote) {
                 Ok(errand) => self.clone().begin(record.clone(), errand, cause).await.map(|_| true),
                 Err(errors) => {
                     let why: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
@@ -165,7 +166,7 @@ impl Shared {
             }
             // The process ended between writing that the agent begins and handing its plan to the engine.
             (Driver::Skill { .. } | Driver::Plan { plan: Some(_) }, Some(run), None) => {
-                match self.errand(&record.spec) {
+                match self.errand(&record.spec, CallOrigin::Remote) {
                     Ok(Errand::Run(plan)) => self.start_run(record, run, *plan).await?,
                     Ok(_) | Err(_) => {
                         self.give_up(record, "interrupted: its work cannot be begun any more").await

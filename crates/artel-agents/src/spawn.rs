@@ -2,8 +2,8 @@
 
 use artel_model::access::Viewer;
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentSpec, AgentState, Cause, InvalidTransition, Parent, SpawnContext,
-    SpawnError, SpawnErrorCode, SpawnRefused, SpawnRequest, StampedAgentEvent, prepare,
+    AgentEvent, AgentRecord, AgentSpec, AgentState, CallOrigin, Cause, InvalidTransition, Parent,
+    SpawnContext, SpawnError, SpawnErrorCode, SpawnRefused, SpawnRequest, StampedAgentEvent, prepare,
 };
 use artel_model::id::AgentId;
 use artel_model::skill::Skill;
@@ -23,9 +23,28 @@ pub struct Spawned {
     pub warnings: Vec<String>,
 }
 
+/// Who spawns an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct SpawnCaller<'a> {
+    /// Whose eyes the agent sees skills with; nothing for the owner of the data folder.
+    pub viewer: Option<&'a Viewer>,
+    /// Where the call comes from, which decides which programs may be started.
+    pub origin: CallOrigin,
+}
+
+impl SpawnCaller<'_> {
+    /// The owner of the data folder, on the command line of this machine.
+    pub const LOCAL: Self = Self { viewer: None, origin: CallOrigin::Local };
+}
+
 impl Agents {
     /// Lets an agent that is free begin anew what it was spawned for. When this returns, that survives a power cut.
-    pub async fn start(&self, id: AgentId, cause: Cause) -> Result<AgentRecord, StartRefused> {
+    pub async fn start(
+        &self,
+        id: AgentId,
+        origin: CallOrigin,
+        cause: Cause,
+    ) -> Result<AgentRecord, StartRefused> {
         let record = self.shared.read(id).await?.ok_or(StartRefused::Unknown(id))?;
         match record.state() {
             AgentState::Idle => {}
@@ -40,7 +59,7 @@ impl Agents {
             }
         }
         self.shared.check_above(&record).await?;
-        let errand = self.shared.errand(&record.spec);
+        let errand = self.shared.errand(&record.spec, origin);
         let errand = errand.map_err(|errors| StartRefused::Unfit(SpawnRefused::new(errors, Vec::new())))?;
         let record = self.shared.clone().begin(record, errand, cause).await?;
         self.shared.parts.stores.runs.sync().await.map_err(AgentsError::Store)?;
@@ -56,10 +75,10 @@ impl Agents {
     pub async fn spawn(
         &self,
         request: &SpawnRequest,
-        viewer: Option<&Viewer>,
+        caller: SpawnCaller<'_>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
-        self.shared.clone().spawn(request, viewer, cause).await
+        self.shared.clone().spawn(request, caller, cause).await
     }
 }
 
@@ -67,10 +86,10 @@ impl Shared {
     pub(crate) async fn spawn(
         self: std::sync::Arc<Self>,
         request: &SpawnRequest,
-        viewer: Option<&Viewer>,
+        caller: SpawnCaller<'_>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
-        let came = self.clone().try_spawn(request, viewer, cause).await;
+        let came = self.clone().try_spawn(request, caller, cause).await;
         self.meters.spawn_ended(&came);
         came
     }
@@ -78,12 +97,12 @@ impl Shared {
     async fn try_spawn(
         self: std::sync::Arc<Self>,
         request: &SpawnRequest,
-        viewer: Option<&Viewer>,
+        caller: SpawnCaller<'_>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
-        let (spec, warnings) = self.decide(request, viewer).await?;
+        let (spec, warnings) = self.decide(request, caller).await?;
         let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, warnings.clone()));
-        let errand = self.errand(&spec).map_err(refuse)?;
+        let errand = self.errand(&spec, caller.origin).map_err(refuse)?;
         let record = self.keep(spec, cause.clone()).await.map_err(|error| match error {
             Kept::Refused(error) => refuse(vec![error]),
             Kept::Failed(error) => SpawnFailed::Failed(error),
@@ -97,8 +116,9 @@ impl Shared {
     async fn decide(
         &self,
         request: &SpawnRequest,
-        viewer: Option<&Viewer>,
+        caller: SpawnCaller<'_>,
     ) -> Result<(AgentSpec, Vec<String>), SpawnFailed> {
+        let SpawnCaller { viewer, origin } = caller;
         let is_of_viewer =
             |parent: &AgentRecord| viewer.is_none_or(|viewer| parent.owner() == Some(&viewer.user));
         let parent = match request.parent {
@@ -126,6 +146,7 @@ impl Shared {
                 Some(Some(parent)) => Parent::Agent(parent),
             },
             viewer,
+            origin,
             default: &self.config.default,
             limits: self.config.limits,
         };

@@ -104,9 +104,22 @@ impl Stage {
         Self::with(skills, |_| {}).await
     }
 
+    /// Lists clients that calls over the network may have started.
+    pub(crate) async fn allowing(clients: &[&str]) -> Self {
+        Self::made(&[], |_| {}, clients).await
+    }
+
     pub(crate) async fn with(
         skills: &[TestSkill<'_>],
         configure: impl FnOnce(&mut CommandDriverConfig),
+    ) -> Self {
+        Self::made(skills, configure, &[]).await
+    }
+
+    async fn made(
+        skills: &[TestSkill<'_>],
+        configure: impl FnOnce(&mut CommandDriverConfig),
+        clients: &[&str],
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
@@ -121,7 +134,7 @@ impl Stage {
         configure(&mut config);
         let place = Workplace::with(
             skills,
-            |_| {},
+            |agents| agents.clients = clients.iter().map(|name| (*name).to_owned()).collect(),
             |parts, _| {
                 let launcher = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-agents-launcher"));
                 parts.command = driver(CommandDriver::new(launcher, config));

@@ -1,7 +1,7 @@
 //! Agents across restarts and beside each other.
 
 use artel_agents::StartRefused;
-use artel_model::agent::{AgentEvent, AgentState, Cause, Standing, Work};
+use artel_model::agent::{AgentEvent, AgentState, CallOrigin, Cause, Standing, Work};
 use artel_model::id::RunId;
 use artel_model::run::RunState;
 use artel_store::{AgentAppend, AgentStore as _};
@@ -230,8 +230,8 @@ async fn an_agent_can_begin_anew_what_it_was_spawned_for() {
     let place = Workplace::new(&[TestSkill("quick", json!({}), &done("{}"))]).await;
     let id = place.run(json!({"skill": "quick"})).await.agent_id;
     place.agents.free(id, Cause::by("me")).await.unwrap();
-    place.agents.start(id, Cause::by("me")).await.unwrap();
-    let refused = place.agents.start(id, Cause::by("me")).await.unwrap_err();
+    place.agents.start(id, CallOrigin::Local, Cause::by("me")).await.unwrap();
+    let refused = place.agents.start(id, CallOrigin::Local, Cause::by("me")).await.unwrap_err();
     assert!(matches!(refused, StartRefused::Transition(_)), "{refused}");
     let agent = place.agents.wait(id).await.unwrap().unwrap();
     assert_eq!((agent.state(), agent.success_count), (AgentState::Completed, 2));

@@ -2,6 +2,7 @@
 
 mod calls;
 mod command;
+mod command_remote;
 mod command_stage;
 mod command_work;
 mod lifecycle;

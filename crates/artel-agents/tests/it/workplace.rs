@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_agents::{
-    Agents, AgentsConfig, AgentsParts, Announce, AtLimit, SpawnFailed, Spawned, Stores, WorkDriver,
+    Agents, AgentsConfig, AgentsParts, Announce, AtLimit, SpawnCaller, SpawnFailed, Spawned, Stores,
+    WorkDriver,
 };
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::PatternPlanner;
@@ -18,7 +19,7 @@ use artel_engine::{
     ScriptRules, Shelves, SkillShelf,
 };
 use artel_model::access::{UserId, Viewer};
-use artel_model::agent::{AgentRecord, AgentState, Cause, Layer, SpawnLimits, SpawnRequest};
+use artel_model::agent::{AgentRecord, AgentState, CallOrigin, Cause, Layer, SpawnLimits, SpawnRequest};
 use artel_model::id::{AgentId, RunId};
 use artel_model::message::{Address, Message, MessageDraft};
 use artel_model::plan::resolve_text;
@@ -244,7 +245,8 @@ impl Workplace {
         request: Value,
     ) -> Result<Spawned, SpawnFailed> {
         let request = SpawnRequest::read(request.as_object().unwrap()).unwrap();
-        self.agents.spawn(&request, viewer, cause()).await
+        let caller = SpawnCaller { viewer, origin: CallOrigin::Local };
+        self.agents.spawn(&request, caller, cause()).await
     }
 
     pub(crate) async fn spawn(&self, request: Value) -> AgentRecord {
@@ -306,6 +308,7 @@ fn config() -> AgentsConfig {
         at_limit: AtLimit::Reject,
         limits: SpawnLimits::default(),
         default: Layer::configured(&["*".parse().unwrap()], &[]),
+        clients: Vec::new(),
         deadline_ms: 60_000,
         slots: 2,
         poll_ms: 20,

@@ -253,6 +253,7 @@ fn rule(place: usize, layer: &Layer, grant: &LayerGrant) -> PolicyRule {
 mod tests {
     use serde_json::json;
 
+    use super::super::client_rule::CallOrigin;
     use super::super::spec::{AgentSpec, CommandLine};
     use super::*;
     use crate::policy::{ComposeMode, compose};
@@ -267,6 +268,7 @@ mod tests {
             workspace_id: None,
             parent: None,
             viewer: None,
+            origin: CallOrigin::Remote,
             depth: 0,
             max_children: 5,
             driver,

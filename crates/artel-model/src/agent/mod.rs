@@ -3,6 +3,7 @@
 //! [`Policy`] says what an agent may call, [`admit`] is the one function that every call passes, [`SpawnRequest`] becomes
 //! an [`AgentSpec`], and [`Agent`] is the state machine whose log is the truth about an agent.
 
+mod client_rule;
 mod document;
 mod event;
 mod gate;
@@ -16,6 +17,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use client_rule::{CallOrigin, admit_command};
 pub use document::{AgentDocument, PolicyDocument, PolicyRule};
 pub use event::{AgentEvent, Cause, OperationEnd, StampedAgentEvent, WorkEnd};
 pub(crate) use gate::admit_tool;

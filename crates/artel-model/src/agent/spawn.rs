@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::client_rule::CallOrigin;
 use super::policy::{Layer, Policy};
 use super::record::{AgentRecord, AgentState};
 use super::role::{Role, RoleName};
@@ -28,6 +29,8 @@ pub struct SpawnContext<'a> {
     pub parent: Parent<'a>,
     /// Whose eyes skills are seen with, unless there is a parent: a child sees what its parent does.
     pub viewer: Option<&'a Viewer>,
+    /// Where the call comes from.
+    pub origin: CallOrigin,
     /// What agents may do that are given nothing and have no parent.
     pub default: &'a Layer,
     /// How many agents there may be.
@@ -111,11 +114,13 @@ pub enum SpawnErrorCode {
     ToolNotAllowed,
     /// What should make it act is not configured.
     DriverUnavailable,
+    /// The program may not be started from where the call comes from.
+    ClientNotAllowed,
 }
 
 impl SpawnErrorCode {
     /// Every code.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::InvalidRequest,
         Self::Set(SetErrorCode::UnknownSkill),
         Self::Set(SetErrorCode::MissingRequired),
@@ -131,6 +136,7 @@ impl SpawnErrorCode {
         Self::ToolForbidden,
         Self::ToolNotAllowed,
         Self::DriverUnavailable,
+        Self::ClientNotAllowed,
     ];
 
     /// Returns the code as documents write it.
@@ -151,6 +157,7 @@ impl SpawnErrorCode {
             Self::ToolForbidden => "TOOL_FORBIDDEN",
             Self::ToolNotAllowed => "TOOL_NOT_ALLOWED",
             Self::DriverUnavailable => "DRIVER_UNAVAILABLE",
+            Self::ClientNotAllowed => "CLIENT_NOT_ALLOWED",
         }
     }
 }
@@ -230,6 +237,7 @@ pub fn prepare(
         workspace_id: request.workspace_id.clone(),
         parent: parent.map(|parent| parent.agent_id),
         viewer: parent.map_or(context.viewer, AgentRecord::viewer).cloned(),
+        origin: context.origin,
         depth: parent.map_or(0, |parent| parent.spec.depth + 1),
         max_children: request.max_children.unwrap_or(context.limits.children).min(context.limits.children),
         driver,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::client_rule::CallOrigin;
 use super::policy::Policy;
 use super::role::RoleName;
 use crate::access::Viewer;
@@ -38,6 +39,9 @@ pub struct AgentSpec {
     /// Whose eyes its skills are seen with; nothing for somebody who has the data folder in hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewer: Option<Viewer>,
+    /// Where the call came from that spawned it. A record that does not say is taken for one from the network.
+    #[serde(default, skip_serializing_if = "CallOrigin::is_remote")]
+    pub origin: CallOrigin,
     /// How many agents are above it.
     #[serde(default)]
     pub depth: u32,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artel_agents::{CallError, ReadOptions, Spawned};
+use artel_agents::{CallError, ReadOptions, SpawnCaller, Spawned};
 use artel_api::Paged;
 use artel_api::agents::{
     AgentMetrics, AgentsQuery, LeftOver, Operation, OperationAnswer, OperationError, PrunedAgents,
@@ -11,7 +11,9 @@ use artel_api::agents::{
 use artel_api::messages::{Mailbox, MailboxQuery};
 use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
 use artel_model::access::Principal;
-use artel_model::agent::{AgentDocument, AgentRecord, AgentState, Cause, Driver, SpawnRefused, SpawnRequest};
+use artel_model::agent::{
+    AgentDocument, AgentRecord, AgentState, CallOrigin, Cause, Driver, SpawnRefused, SpawnRequest,
+};
 use artel_model::catalog::ActivatedBy;
 use artel_model::id::AgentId;
 use artel_model::message::MessageDocument;
@@ -51,7 +53,8 @@ pub(crate) async fn spawn(
         Some(_) if caller.is_admin() => None,
         Some(_) | None => Some(&caller.viewer),
     };
-    let Spawned { record, warnings } = app.agents().spawn(&request, viewer, cause(caller)).await?;
+    let spawner = SpawnCaller { viewer, origin: CallOrigin::Remote };
+    let Spawned { record, warnings } = app.agents().spawn(&request, spawner, cause(caller)).await?;
     note_skills(app, caller, &record);
     Ok(SpawnedAgent { agent: AgentDocument::of(&record), warnings })
 }
@@ -178,7 +181,7 @@ pub(crate) async fn tell(
 /// Lets an agent that is free begin anew.
 pub(crate) async fn start(app: &App, caller: &Principal, id: AgentId) -> Result<AgentDocument, ApiError> {
     own_agent(app, caller, id).await?;
-    Ok(AgentDocument::of(&app.agents().start(id, cause(caller)).await?))
+    Ok(AgentDocument::of(&app.agents().start(id, CallOrigin::Remote, cause(caller)).await?))
 }
 
 /// Calls a tool for an agent. A tool that fails is an answer; a call that may not be made is a refusal.

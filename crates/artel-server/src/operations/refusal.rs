@@ -91,7 +91,9 @@ fn spawn_status(code: SpawnErrorCode) -> StatusCode {
         | SpawnErrorCode::DepthLimit
         | SpawnErrorCode::ChildrenLimit
         | SpawnErrorCode::AgentsLimit => StatusCode::CONFLICT,
-        SpawnErrorCode::ToolForbidden | SpawnErrorCode::ToolNotAllowed => StatusCode::FORBIDDEN,
+        SpawnErrorCode::ToolForbidden | SpawnErrorCode::ToolNotAllowed | SpawnErrorCode::ClientNotAllowed => {
+            StatusCode::FORBIDDEN
+        }
     }
 }
 

@@ -72,6 +72,27 @@ async fn a_refused_spawn_says_why_with_typed_codes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_caller_has_a_program_started_that_the_operator_did_not_list() {
+    let place = place().await;
+    let person = place.person("ann").await;
+    for client in [&place.admin, &person] {
+        for path in ["/api/agents", "/agent/create"] {
+            for wish in [
+                json!({"driver": "command", "command": ["sh", "-c", "touch /tmp/x"], "task": "x"}),
+                json!({"command": ["/bin/sh"], "task": "x"}),
+                json!({"client": "claude", "task": "x"}),
+                json!({"client": "claude", "command": ["sh", "-c", "id"], "task": "x"}),
+            ] {
+                let refused = client.post(path, wish).await;
+                refused.refused(403, "CLIENT_NOT_ALLOWED");
+                assert!(refused.body["message"].as_str().unwrap().contains("[clients] allowed"));
+            }
+        }
+    }
+    assert_eq!(place.admin.get("/api/agents").await.expect(200)["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_is_called_for_an_agent() {
     let place = place().await;
     let id = spawn(&place.admin, json!({"driver": "external", "skills": ["greet"]})).await;

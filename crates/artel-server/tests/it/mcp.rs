@@ -219,6 +219,10 @@ async fn agents_are_spawned_and_write_to_each_other() {
     Talker::good(&talker.call("send_message", about).await);
     let refused = talker.call("spawn_agent", json!({"skill": "nobody"})).await;
     assert_eq!(refused["isError"], true, "{refused}");
+    let program = json!({"task": "x", "driver": "command", "command": ["sh", "-c", "id"]});
+    let refused = talker.call("spawn_agent", program).await;
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused.to_string().contains("[clients] allowed"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use artel_model::access::Viewer;
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentSpec, AgentState, Cause, Driver, Policy, StampedAgentEvent, Standing, Work,
+    AgentEvent, AgentRecord, AgentSpec, AgentState, CallOrigin, Cause, Driver, Policy, StampedAgentEvent,
+    Standing, Work,
 };
 use artel_model::id::{AgentId, CorrelationId, MessageId};
 use artel_model::message::{Address, Message, MessageKind, Payload, Priority, Sender, Ttl};
@@ -55,6 +56,7 @@ pub fn agent_record(number: u128, parent: Option<u128>, millis: i64) -> AgentRec
         workspace_id: None,
         parent: parent.map(agent_id),
         viewer: owner_of(number).map(|user| Viewer { user, teams: BTreeSet::new() }),
+        origin: if number.is_multiple_of(2) { CallOrigin::Local } else { CallOrigin::Remote },
         depth: u32::from(parent.is_some()),
         max_children: 5,
         driver: Driver::External,

@@ -198,7 +198,8 @@ fn client_words(clients: &ClientSettings) -> String {
         CommandsWord::Any => "any",
         CommandsWord::Known => "known",
     };
-    format!("home={home} commands={commands} keep={} pass=[{}]", clients.keep, join(&clients.pass))
+    let (allowed, keep, pass) = (join(&clients.allowed), clients.keep, join(&clients.pass));
+    format!("allowed=[{allowed}] home={home} commands={commands} keep={keep} pass=[{pass}]")
 }
 
 fn planner_words(planner: &PlannerSettings) -> String {

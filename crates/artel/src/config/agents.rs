@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZero;
 
-use artel_agents::AtLimit;
+use artel_agents::{AtLimit, CLIENTS};
 use artel_model::agent::SpawnLimits;
 use artel_model::limit;
 use artel_model::tool::ToolPattern;
@@ -149,6 +149,8 @@ impl LlmTable {
 #[serde(deny_unknown_fields)]
 pub(super) struct ClientsTable {
     #[serde(default)]
+    allowed: Vec<String>,
+    #[serde(default)]
     home: HomeWord,
     #[serde(default)]
     pass: Vec<String>,
@@ -183,6 +185,8 @@ pub(crate) enum CommandsWord {
 /// How programs of others work for agents.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ClientSettings {
+    /// The clients that a call over the network may have started; on the command line of this machine all may be.
+    pub(crate) allowed: Vec<String>,
     pub(crate) home: HomeWord,
     /// Environment variables that they get beside the usual ones.
     pub(crate) pass: Vec<String>,
@@ -192,9 +196,29 @@ pub(crate) struct ClientSettings {
 }
 
 impl ClientsTable {
-    pub(super) fn settings(self) -> ClientSettings {
-        ClientSettings { home: self.home, pass: self.pass, commands: self.commands, keep: self.keep }
+    pub(super) fn settings(self) -> Result<ClientSettings, Failure> {
+        if let Some(name) = self.allowed.iter().find(|name| !CLIENTS.contains(&name.as_str())) {
+            let known = CLIENTS.map(|client| format!("`{client}`")).join(", ");
+            return Err(Failure::usage(format!("[clients] allowed: `{name}` is no client"))
+                .hint(format!("artel knows {known}")));
+        }
+        if let Some(name) = self.pass.iter().find(|name| is_of_artel(name)) {
+            return Err(Failure::usage(format!("[clients] pass: `{name}` cannot be passed to a program"))
+                .hint("variables of artel and of the dynamic linker stay with artel"));
+        }
+        Ok(ClientSettings {
+            allowed: self.allowed,
+            home: self.home,
+            pass: self.pass,
+            commands: self.commands,
+            keep: self.keep,
+        })
     }
+}
+
+/// Says whether a variable is artel's own, or loads code into programs.
+fn is_of_artel(name: &str) -> bool {
+    name.starts_with("ARTEL_") || name.starts_with("LD_") || name == "GLIBC_TUNABLES"
 }
 
 /// What carries messages to other processes.

@@ -141,6 +141,10 @@ impl Config {
             Some(table) => Setting { value: table.settings()?, origin: from_file() },
             None => by_default(AgentsTable::default().settings()?),
         };
+        let clients = match file.clients {
+            Some(table) => Setting { value: table.settings()?, origin: from_file() },
+            None => by_default(ClientsTable::default().settings()?),
+        };
         let llm_origin = if file.llm.is_some() { from_file() } else { planner.origin.clone() };
         let llm =
             Setting { value: file.llm.unwrap_or_default().settings(&planner.value), origin: llm_origin };
@@ -164,7 +168,7 @@ impl Config {
             planner,
             agents,
             llm,
-            clients: table(file.clients, from_file, |table: ClientsTable| table.settings()),
+            clients,
             bus,
             metrics,
             server,

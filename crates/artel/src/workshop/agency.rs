@@ -104,6 +104,7 @@ fn agents_config(context: Context<'_>, owner: OwnerId) -> AgentsConfig {
         at_limit: settings.at_limit,
         limits: settings.limits,
         default: Layer::configured(&settings.allowed, &settings.forbidden),
+        clients: context.config.clients.value.allowed.clone(),
         deadline_ms: settings.work_ms,
         slots: run.slots,
         poll_ms: POLL_MS,

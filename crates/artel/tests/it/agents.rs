@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentSpec, Cause, Driver, Layer, Policy, StampedAgentEvent,
+    AgentEvent, AgentRecord, AgentSpec, CallOrigin, Cause, Driver, Layer, Policy, StampedAgentEvent,
 };
 use artel_model::contract::DocumentKind;
 use artel_model::id::AgentId;
@@ -537,6 +537,7 @@ fn idle(number: u32) -> NewAgent {
         workspace_id: None,
         parent: None,
         viewer: None,
+        origin: CallOrigin::Local,
         depth: 0,
         max_children: 5,
         driver: Driver::External,

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::access::Viewer;
 use crate::agent::{
-    Agent, AgentEvent, AgentRecord, AgentSpec, Cause, Layer, Parent, Role, SpawnContext, SpawnLimits,
-    SpawnRefused, SpawnRequest, StampedAgentEvent, ToolUse, Work, WorkEnd, WorkOutcome, prepare,
+    Agent, AgentEvent, AgentRecord, AgentSpec, CallOrigin, Cause, Layer, Parent, Role, SpawnContext,
+    SpawnLimits, SpawnRefused, SpawnRequest, StampedAgentEvent, ToolUse, Work, WorkEnd, WorkOutcome, prepare,
 };
 use crate::id::AgentId;
 use crate::rule::Rules;
@@ -81,6 +81,7 @@ impl World {
             role: &|name| self.roles.iter().find(|role| role.name == *name).cloned(),
             parent,
             viewer: self.viewer.as_ref(),
+            origin: CallOrigin::Remote,
             default: &self.default,
             limits: SpawnLimits::default(),
         };

@@ -1,6 +1,6 @@
 //! `artel agent spawn`.
 
-use artel_agents::{SpawnFailed, Spawned};
+use artel_agents::{SpawnCaller, SpawnFailed, Spawned};
 use artel_api::agents::SpawnedAgent;
 use artel_api::client::{ApiPath, Client, ClientError};
 use artel_catalog::{Keep, visible};
@@ -44,7 +44,7 @@ async fn spawn_here(context: Context<'_>, args: &SpawnArgs, shown: Shown) -> Res
     let agency = Agency::open(context, &workshop).await?;
     // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
     let interrupts = Interrupts::listen()?;
-    let spawned = agency.agents.spawn(&request, None, cause(context)).await;
+    let spawned = agency.agents.spawn(&request, SpawnCaller::LOCAL, cause(context)).await;
     let Spawned { record, warnings } = spawned.map_err(|error| not_spawned(context, error))?;
     warn(context, &warnings);
     let agent = match record.spec.driver.kind() {

@@ -3,7 +3,7 @@
 use artel_agents::StartRefused;
 use artel_api::client::{ApiPath, Client};
 use artel_catalog::Keep;
-use artel_model::agent::{AgentDocument, DriverKind};
+use artel_model::agent::{AgentDocument, CallOrigin, DriverKind};
 
 use super::see_to::SeeTo;
 use super::see_to_there::SeeToThere;
@@ -32,7 +32,7 @@ async fn start_here(context: Context<'_>, args: &StartArgs, shown: Shown) -> Res
     let agency = Agency::open(context, &workshop).await?;
     // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
     let interrupts = Interrupts::listen()?;
-    let started = agency.agents.start(agent, cause(context)).await;
+    let started = agency.agents.start(agent, CallOrigin::Local, cause(context)).await;
     let record = started.map_err(|error| not_started(context, &error))?;
     let agent = match record.spec.driver.kind() {
         DriverKind::External => AgentDocument::of(&record),
