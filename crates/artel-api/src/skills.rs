@@ -60,7 +60,7 @@ pub struct SkillListMeta {
     /// `no_matches` when something was asked for and nothing matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The number of the catalog.
+    /// A number that grows whenever something changes that the caller sees; for administrators the number of the catalog.
     pub generation: u64,
 }
 

@@ -1,6 +1,7 @@
-//! Which request something belongs to. The ids of a process count on from a random one, so that a request costs no call of
-//! the system; they say nothing secret and need not be hard to guess.
+//! Which request something belongs to. The ids of a process are a hash of a count with a key that is drawn at its start, so
+//! that a request costs no call of the system, and no caller learns from two ids how many requests of others came between.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use artel_model::time::Timestamp;
@@ -11,8 +12,8 @@ use crate::auth::random_bytes;
 
 /// Bytes of an id after its time.
 const TAIL_BYTES: usize = 10;
-/// Bytes at its end that count.
-const COUNT_BYTES: usize = 6;
+/// Bytes at its end that are hashed from the count.
+const HASH_BYTES: usize = 8;
 
 /// Which request something belongs to.
 #[derive(Clone, Debug)]
@@ -33,23 +34,21 @@ impl RequestId {
 /// Gives every request of this process an id of its own: a UUID of version 7, sorted by time.
 pub(crate) struct RequestIds {
     first: [u8; TAIL_BYTES],
+    key: RandomState,
     given: AtomicU64,
 }
 
 impl RequestIds {
     /// Begins with a random id.
     pub(crate) fn new() -> Self {
-        let first: [u8; TAIL_BYTES] = random_bytes();
-        let mut count = [0; 8];
-        count[8 - COUNT_BYTES..].copy_from_slice(&first[TAIL_BYTES - COUNT_BYTES..]);
-        Self { first, given: AtomicU64::new(u64::from_be_bytes(count)) }
+        Self { first: random_bytes(), key: RandomState::new(), given: AtomicU64::new(0) }
     }
 
     /// Returns the next id.
     pub(crate) fn next(&self, now: Timestamp) -> RequestId {
-        let count = self.given.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let count = self.given.fetch_add(1, Ordering::Relaxed);
         let mut tail = self.first;
-        tail[TAIL_BYTES - COUNT_BYTES..].copy_from_slice(&count[8 - COUNT_BYTES..]);
+        tail[TAIL_BYTES - HASH_BYTES..].copy_from_slice(&self.key.hash_one(count).to_be_bytes());
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
         let id = Builder::from_unix_timestamp_millis(millis, &tail).into_uuid();
         let mut text = [0; Hyphenated::LENGTH];
@@ -80,5 +79,15 @@ mod tests {
             assert_eq!(id.get_version_num(), 7);
             assert_eq!(id.get_timestamp().unwrap().to_unix().0, 1_700_000_000);
         }
+    }
+
+    #[test]
+    fn two_ids_do_not_tell_how_many_came_between() {
+        let (ids, now) = (RequestIds::new(), Timestamp::from_millis(1_700_000_000_000));
+        let tail =
+            |id: &RequestId| id.as_str().parse::<Uuid>().unwrap().as_u128() & u128::from(u64::MAX >> 2);
+        let tails: Vec<u128> = (0..100).map(|_| tail(&ids.next(now))).collect();
+        let steps: BTreeSet<u128> = tails.windows(2).map(|two| two[1].wrapping_sub(two[0])).collect();
+        assert!(steps.len() > 90, "{steps:?}");
     }
 }

@@ -5,7 +5,9 @@
 //! Knows nothing of what the events are about.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::pin::Pin;
+use std::str::FromStr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -32,11 +34,11 @@ const RETRY_MS: u64 = 1000;
 /// What keeps a stream alive.
 const COMMENT: &str = ": alive\n\n";
 
-/// The id of the last event that a client has; 0 when it has none.
+/// The id of the last event that a client has: a number, or whatever the events of a stream are named by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct LastEventId(pub(crate) Option<u64>);
+pub(crate) struct LastEventId<T = u64>(pub(crate) Option<T>);
 
-impl<S: Send + Sync> FromRequestParts<S> for LastEventId {
+impl<S: Send + Sync, T: FromStr> FromRequestParts<S> for LastEventId<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -62,7 +64,7 @@ pub(crate) struct Written(String);
 
 impl Written {
     /// Writes an event with an id, a kind and something as JSON.
-    pub(crate) fn new(id: u64, kind: &str, data: &impl Serialize) -> Self {
+    pub(crate) fn new(id: impl Display, kind: &str, data: &impl Serialize) -> Self {
         // JSON holds no line breaks outside of texts, and inside they are escaped.
         let data = serde_json::to_string(data).unwrap_or_default();
         Self(format!("id: {id}\nevent: {kind}\ndata: {data}\n\n"))

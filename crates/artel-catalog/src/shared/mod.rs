@@ -2,6 +2,7 @@
 //!
 //! Everything here is immutable and decided from arguments. Knows nothing of stores, requests, repositories or clocks.
 
+mod audience;
 pub mod custom;
 mod digest;
 mod draft;

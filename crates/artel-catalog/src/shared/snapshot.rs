@@ -8,13 +8,14 @@ use artel_model::catalog::Visibility;
 use artel_model::limit::CATALOG_VIEWS_MAX;
 use artel_model::time::Timestamp;
 
+use super::audience::Changes;
 use super::digest::{Digest, hex};
 use super::entry::Entry;
 use super::entry_id::EntryId;
 use super::indexes::Indexes;
 use super::recent::Recent;
 use super::source_state::{Freshness, SourceState};
-use super::view::View;
+use super::view::{View, add_failing};
 
 /// All skills of all sources at one moment.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub struct Snapshot {
     generation: u64,
     made_at: Timestamp,
     content_hash: String,
+    changes: Changes,
     /// The teams and people that some skill is for. Whoever else somebody is makes no difference to what they see.
     teams: BTreeSet<TeamId>,
     owners: BTreeSet<UserId>,
@@ -72,16 +74,41 @@ impl Snapshot {
                 }
             }
         }
+        let failing = add_failing(Digest::of("sources"), &sources).finish();
+        let changes = Changes::of(&entries, &failing, made_at);
         let places = (0..).zip(&entries).map(|(place, entry)| (entry.id.clone(), place)).collect();
         let content = Arc::new(Content { entries, places, sources });
         let views = Mutex::default();
-        Self { content, blocked, repeated, generation, made_at, content_hash, teams, owners, views, indexes }
+        Self {
+            content,
+            blocked,
+            repeated,
+            generation,
+            made_at,
+            content_hash,
+            changes,
+            teams,
+            owners,
+            views,
+            indexes,
+        }
     }
 
     /// Gives it the number that everybody who serves this content has agreed on.
     #[must_use]
     pub fn numbered(self, generation: u64) -> Self {
         Self { generation, ..self }
+    }
+
+    /// Makes it the successor of an earlier one: for those who see the same as before, nothing has changed since then.
+    #[must_use]
+    pub fn following(self, before: &Self) -> Self {
+        Self { changes: self.changes.after(&before.changes), ..self }
+    }
+
+    /// Returns when something last changed that a viewer sees. What changes for others only has no part in it.
+    pub fn changed_for(&self, viewer: &Viewer) -> Timestamp {
+        self.changes.last_for(viewer)
     }
 
     /// Returns which state of the sources it shows; a later one has a larger number.

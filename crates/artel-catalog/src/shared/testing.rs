@@ -125,7 +125,8 @@ pub(super) fn snapshot_on(
     said: Said,
     indexes: &Arc<Indexes>,
 ) -> Snapshot {
-    let mut draft = SnapshotDraft::new(generation, Timestamp::from_millis(7), judge(said));
+    let made_at = Timestamp::from_millis(i64::try_from(generation).unwrap());
+    let mut draft = SnapshotDraft::new(generation, made_at, judge(said));
     let seal = |made: &&Made| sealed(made.name, "1.0.0", &made.text, machine);
     let of = |source: SourceKind| all.iter().filter(move |made| made.source == source);
     let defaults: Vec<Sealed> = of(SourceKind::Default).map(|made| seal(&made)).collect();

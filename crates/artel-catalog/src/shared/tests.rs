@@ -86,6 +86,34 @@ fn what_others_save_leaves_my_etag_as_it_is() {
 }
 
 #[test]
+fn what_others_save_leaves_my_moment_of_change_as_it_is() {
+    let made_at = |millis: u64, all: &[super::testing::Made]| {
+        snapshot_on("m", millis, all, Said::default(), &Indexes::new())
+    };
+    let (ann, bob) = (viewer("ann", &["red"]), viewer("bob", &["blue"]));
+    let moments = |snapshot: &Snapshot| {
+        let at = |viewer| snapshot.changed_for(viewer).as_millis();
+        (at(&ann), at(&bob))
+    };
+    let pear = made(SourceKind::Default, 0, "pear", "p");
+    let first = made_at(100, std::slice::from_ref(&pear));
+    assert_eq!(moments(&first), (100, 100));
+    let with_hers = made_at(200, &[pear.clone(), personal(1, "mine", "m", "ann")]).following(&first);
+    assert_eq!(moments(&with_hers), (200, 100));
+    let with_blue =
+        made_at(300, &[pear.clone(), personal(1, "mine", "m", "ann"), team(2, "sea", "s", &["blue"])]);
+    let with_blue = with_blue.following(&with_hers);
+    assert_eq!(moments(&with_blue), (200, 300));
+    // What is deleted has changed too, and a clock that goes back takes no moment with it.
+    let without = made_at(250, std::slice::from_ref(&pear)).following(&with_blue);
+    assert_eq!(moments(&without), (250, 301));
+    let still = made_at(400, std::slice::from_ref(&pear)).following(&without);
+    assert_eq!(moments(&still), (250, 301));
+    let all = made_at(500, &[made(SourceKind::Default, 0, "pear", "other")]).following(&still);
+    assert_eq!(moments(&all), (500, 500));
+}
+
+#[test]
 fn the_etag_follows_scans_and_failing_sources() {
     let all = [made(SourceKind::Default, 0, "pear", "p")];
     let ann = viewer("ann", &[]);

@@ -161,9 +161,13 @@ fn etag(content: &Content, winners: &[u32], hidden: &[u32]) -> Hash {
         let digest = digest.number(places.len() as u64);
         places.iter().fold(digest, |digest, place| digest.hash(&content.entries[*place as usize].digest))
     };
-    let digest = add(add(Digest::of("view"), winners), hidden);
-    let failing = content.sources.iter().filter(|source| source.is_unavailable());
-    let digest = failing.fold(digest, |digest, source| {
+    add_failing(add(add(Digest::of("view"), winners), hidden), &content.sources).finish()
+}
+
+/// Adds what everyone is told of the sources that fail.
+pub(super) fn add_failing(digest: Digest, sources: &[SourceState]) -> Digest {
+    let failing = sources.iter().filter(|source| source.is_unavailable());
+    failing.fold(digest, |digest, source| {
         let digest = digest
             .text(source.kind.as_str())
             .text(source.id.as_deref().unwrap_or_default())
@@ -173,6 +177,5 @@ fn etag(content: &Content, winners: &[u32], hidden: &[u32]) -> Hash {
             Freshness::Stale { since, reason } => digest.text("stale").text(&since.to_string()).text(reason),
             Freshness::Unavailable { reason } => digest.text("unavailable").text(reason),
         }
-    });
-    digest.finish()
+    })
 }

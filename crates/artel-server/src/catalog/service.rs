@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::scans::{Candidate, Rescan, Scans};
 use super::sources::Sources;
-use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus};
+use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus, number};
 use super::watching::FolderWatch;
 use crate::app::Stores;
 
@@ -224,16 +224,20 @@ impl Catalogs {
             draft.add_source(scans_unknown(reason));
         }
         let snapshot = self.finished(draft).await;
-        let before = self.snapshot().filter(|before| before.content_hash() == snapshot.content_hash());
-        let generation = match before {
+        let before = self.snapshot();
+        let generation = match &before {
             // The same content has the same number; two nodes with different folders do not push each other on.
-            Some(before) => before.generation(),
-            None => {
+            Some(before) if before.content_hash() == snapshot.content_hash() => before.generation(),
+            Some(_) | None => {
                 let numbered = parts.stores.generation.generation_of(snapshot.content_hash()).await;
                 numbered.map_err(RefreshFailed::Store)?
             }
         };
-        let snapshot = Arc::new(snapshot.numbered(generation));
+        let snapshot = snapshot.numbered(generation);
+        let snapshot = Arc::new(match &before {
+            Some(before) => snapshot.following(before),
+            None => snapshot,
+        });
         self.publish(Arc::clone(&snapshot));
         self.shared.revisions.store(Arc::new(sources.revisions()));
         reading.read(reread, begun);
@@ -366,14 +370,23 @@ impl Catalogs {
         self.shared.supervisor.status(self.snapshot().as_deref(), self.folder_watch())
     }
 
-    /// Says how the supervisor stands for somebody: how many skills others have is not theirs to know.
+    /// Says how the supervisor stands for a caller. How many skills others have, and when or how often they change, is for
+    /// administrators: everyone else gets the moments of the changes that they can see, and numbers made from them.
     pub fn supervisor_status_for(&self, caller: &Principal) -> SupervisorStatus {
         let status = self.supervisor_status();
         if caller.is_admin() {
             return status;
         }
+        let changed = |snapshot: Option<Arc<Snapshot>>| snapshot.map(|one| one.changed_for(&caller.viewer));
+        let (built, served) = (changed(self.shared.supervisor.snapshot()), changed(self.snapshot()));
         let view = self.supervisor_view(&caller.viewer);
-        SupervisorStatus { skills_loaded_count: view.map_or(0, |view| view.len()), ..status }
+        status.seen_by_others(built, served, view.map_or(0, |view| view.len()))
+    }
+
+    /// Returns the number of what is served as a caller is told it: the catalog's own for administrators, for everyone
+    /// else one that changes only with what they see.
+    pub(crate) fn generation_for(caller: &Principal, snapshot: &Snapshot) -> u64 {
+        if caller.is_admin() { snapshot.generation() } else { number(snapshot.changed_for(&caller.viewer)) }
     }
 
     /// Returns what the supervisor offers somebody; nothing when it was not built.

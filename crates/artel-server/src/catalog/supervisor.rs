@@ -49,6 +49,41 @@ pub struct SupervisorStatus {
     pub folder_watch: FolderWatch,
 }
 
+impl SupervisorStatus {
+    /// Returns the status for a caller who is no administrator, from the moments at which what they see last changed: of
+    /// what the supervisor was built from, and of what is served.
+    pub(super) fn seen_by_others(
+        self,
+        built: Option<Timestamp>,
+        served: Option<Timestamp>,
+        skills_loaded_count: usize,
+    ) -> Self {
+        let sync_status = match (built, served) {
+            (Some(built), Some(served)) if built == served => SyncStatus::InSync,
+            (Some(_), Some(_)) => SyncStatus::SupervisorStale,
+            (None, _) | (_, None) => SyncStatus::Unknown,
+        };
+        let (from, served_as) = (built.map(number), served.map(number));
+        Self {
+            sync_status,
+            graph_generation: from.unwrap_or(0),
+            supervisor_graph_generation: from.unwrap_or(0),
+            skills_loaded_count,
+            skills_merged_at: built,
+            supervisor_skills_merged_at: built,
+            catalog_cache_generation: served_as,
+            last_built_catalog_generation: from,
+            catalog_refreshed_at: served,
+            folder_watch: self.folder_watch,
+        }
+    }
+}
+
+/// Returns a moment as a number that grows with it.
+pub(super) fn number(moment: Timestamp) -> u64 {
+    u64::try_from(moment.as_millis()).unwrap_or(0)
+}
+
 /// The supervisor's copy.
 #[derive(Default)]
 pub(super) struct Supervisor(Mutex<Built>);

@@ -1,14 +1,14 @@
-//! Events of topics as a stream. They are read from the store, where every event has a place: so an id says exactly what its
-//! reader has, and what was published elsewhere is heard too.
+//! Events of topics as a stream. They are read from the store, where every event has a place, so what was published elsewhere
+//! is heard too. Readers know an event by the id of its message: places count the events of everyone.
 
 use std::collections::BTreeMap;
 
 use artel_api::events::EventsQuery;
 use artel_model::access::Principal;
-use artel_model::id::AgentId;
+use artel_model::id::{AgentId, MessageId};
 use artel_model::limit::TOPIC_REPLAY_MAX;
 use artel_model::message::{Address, Message, MessageDocument, Sender, Topic, TopicPattern};
-use artel_store::{StoreError, TopicEvent};
+use artel_store::TopicEvent;
 use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::watch;
@@ -30,8 +30,8 @@ pub(crate) struct TopicLog {
     caller: Principal,
     pattern: TopicPattern,
     after: u64,
-    /// A place after which something may be missing, until that is told.
-    gap: Option<u64>,
+    /// What the reader had last, when something after it may be missing, until that is told.
+    gap: Option<MessageId>,
     beats: watch::Receiver<u64>,
     /// Whether agents are the caller's. Whose an agent is never changes.
     owned: BTreeMap<AgentId, bool>,
@@ -42,7 +42,7 @@ pub(crate) async fn topic_log(
     app: &App,
     caller: &Principal,
     query: EventsQuery,
-    after: Option<u64>,
+    after: Option<MessageId>,
 ) -> Result<TopicLog, ApiError> {
     let pattern: TopicPattern = query
         .topic
@@ -55,43 +55,57 @@ pub(crate) async fn topic_log(
     }
     // Felt before the store is read, so that nothing falls between what was and what comes.
     let beats = app.pulse().feel();
-    let (after, gap) = match after {
-        Some(after) => (after, first_kept(app).await?.filter(|first| *first > after.saturating_add(1))),
-        None => (place_before(app, replay, &pattern).await?, None),
-    };
-    Ok(TopicLog {
+    let mut log = TopicLog {
         app: app.clone(),
         caller: caller.clone(),
         pattern,
-        after,
-        gap,
+        after: 0,
+        gap: None,
         beats,
         owned: BTreeMap::new(),
-    })
-}
-
-/// Returns the place of the oldest event that is kept, whatever it is about.
-async fn first_kept(app: &App) -> Result<Option<u64>, StoreError> {
-    let all = everything();
-    Ok(app.stores().mail.topic_events(&all, 0, false, 1).await?.first().map(|event| event.place))
+    };
+    match after {
+        Some(last) => log.resume_after(last).await?,
+        None => log.begin_with(replay).await?,
+    }
+    Ok(log)
 }
 
 fn everything() -> TopicPattern {
     ">".parse().expect("it stands for all topics")
 }
 
-/// Returns the place before the last `replay` events of a pattern.
-async fn place_before(app: &App, replay: usize, pattern: &TopicPattern) -> Result<u64, StoreError> {
-    let mail = &app.stores().mail;
-    let last = mail.topic_events(&everything(), 0, true, 1).await?.last().map_or(0, |event| event.place);
-    if replay == 0 {
-        return Ok(last);
-    }
-    let kept = mail.topic_events(pattern, 0, true, replay).await?;
-    Ok(kept.first().map_or(last, |event| event.place - 1))
-}
-
 impl TopicLog {
+    /// Goes on after an event that the reader has. When it is not kept any more, everything that is kept is told.
+    async fn resume_after(&mut self, last: MessageId) -> Result<(), ApiError> {
+        let kept = self.app.stores().mail.topic_events(&everything(), 0, true, TOPIC_REPLAY_MAX).await?;
+        let known = kept.into_iter().find(|event| event.message.id == last);
+        match known {
+            // An event that is not the caller's to hear is answered like one that is not kept.
+            Some(event) if self.may_hear(&event.message).await? => self.after = event.place,
+            Some(_) | None => self.gap = Some(last),
+        }
+        Ok(())
+    }
+
+    /// Begins with the last `replay` events that the caller may hear: those of others take up no room among them.
+    async fn begin_with(&mut self, replay: usize) -> Result<(), ApiError> {
+        let mail = &self.app.stores().mail;
+        let last = mail.topic_events(&everything(), 0, true, 1).await?;
+        self.after = last.last().map_or(0, |event| event.place);
+        if replay == 0 {
+            return Ok(());
+        }
+        let mut heard = 0;
+        for event in mail.topic_events(&self.pattern, 0, true, TOPIC_REPLAY_MAX).await?.iter().rev() {
+            if heard < replay && self.may_hear(&event.message).await? {
+                heard += 1;
+                self.after = event.place - 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the next events and returns those that are the caller's to hear; nothing when there are none.
     async fn look(&mut self) -> Result<Option<Vec<Written>>, ApiError> {
         let mail = &self.app.stores().mail;
@@ -99,9 +113,13 @@ impl TopicLog {
         let Some(last) = events.last().map(|event| event.place) else { return Ok(None) };
         let mut told = Vec::new();
         let now = self.app.clock().now();
-        for TopicEvent { place, message } in events {
+        for TopicEvent { message, .. } in events {
             if !message.is_expired(now) && self.may_hear(&message).await? {
-                told.push(Written::new(place, message.kind.as_str(), &MessageDocument::of(&message, None)));
+                told.push(Written::new(
+                    message.id,
+                    message.kind.as_str(),
+                    &MessageDocument::of(&message, None),
+                ));
             }
         }
         self.after = last;
@@ -141,9 +159,8 @@ fn agent_of(topic: &Topic) -> Option<AgentId> {
 #[async_trait]
 impl Source for TopicLog {
     async fn next(&mut self) -> Next {
-        if let Some(first) = self.gap.take() {
-            let told = json!({"after": self.after, "first_kept": first});
-            return Next::Events(vec![Written::new(self.after, "gap", &told)]);
+        if let Some(last) = self.gap.take() {
+            return Next::Events(vec![Written::new(last, "gap", &json!({"after": last}))]);
         }
         loop {
             self.beats.borrow_and_update();

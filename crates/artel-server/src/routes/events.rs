@@ -3,9 +3,11 @@
 use artel_api::events::EventsQuery;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_model::access::Scope;
+use artel_model::id::MessageId;
 use artel_model::message::MessageDocument;
 use axum::extract::State;
 use axum::response::Response;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -39,7 +41,7 @@ async fn watch(
     State(app): State<App>,
     Caller(caller): Caller,
     Asked(query): Asked<EventsQuery>,
-    LastEventId(after): LastEventId,
+    LastEventId(after): LastEventId<Uuid>,
 ) -> Result<Response, ApiError> {
-    stream(&app, &caller, operations::topic_log(&app, &caller, query, after).await?)
+    stream(&app, &caller, operations::topic_log(&app, &caller, query, after.map(MessageId)).await?)
 }

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::catalog::{Reread, SupervisorStatus};
+use crate::catalog::{Catalogs, Reread, SupervisorStatus};
 use crate::convert::{skill_entry, source_name, unavailable_sources};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
@@ -121,11 +121,13 @@ pub(super) async fn list_skills(
     let query = list_query(&asked)?;
     app.trail().searched(&caller, OfferedBy::Search, &view, &query);
     let with_content = asked.include_content.unwrap_or(false);
-    let make = move |snapshot: &Snapshot, view: &View| {
-        serde_json::to_vec(&skill_list(snapshot, view, &query, with_content)).unwrap_or_default()
+    let generation = Catalogs::generation_for(&caller, &snapshot);
+    let make = move |_: &Snapshot, view: &View| {
+        serde_json::to_vec(&skill_list(generation, view, &query, with_content)).unwrap_or_default()
     };
-    let question = question.as_deref().unwrap_or_default();
-    let list = app.rendered().page((snapshot, view), question, make).await?;
+    // Two callers with the same view may be told different numbers.
+    let question = format!("{generation}?{}", question.as_deref().unwrap_or_default());
+    let list = app.rendered().page((snapshot, view), &question, make).await?;
     Ok(tagged(tag, ([(header::CONTENT_TYPE, "application/json")], list)))
 }
 
@@ -217,7 +219,7 @@ fn scan_status(word: &str) -> Result<ScanStatus, ApiError> {
     })
 }
 
-fn skill_list(snapshot: &Snapshot, view: &View, query: &ListQuery, with_content: bool) -> SkillList {
+fn skill_list(generation: u64, view: &View, query: &ListQuery, with_content: bool) -> SkillList {
     let listing = view.list(query);
     let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());
     SkillList {
@@ -229,7 +231,7 @@ fn skill_list(snapshot: &Snapshot, view: &View, query: &ListQuery, with_content:
             sources_loaded: loaded.map(source_name).collect(),
             unavailable_sources: unavailable_sources(view.sources()),
             message: listing.message.map(str::to_owned),
-            generation: snapshot.generation(),
+            generation,
         },
         skills: listing.items.iter().map(|item| skill_entry(item.entry, with_content)).collect(),
     }

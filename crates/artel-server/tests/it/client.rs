@@ -98,6 +98,11 @@ impl Client {
         answered(request).await
     }
 
+    /// Sends a text as it is, as the body of a type.
+    pub(crate) async fn send_text(&self, method: &str, path: &str, media: &str, body: &str) -> Answered {
+        answered(self.request(method, path).header("content-type", media).body(body.to_owned())).await
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answered {
         self.call("GET", path, &[], None).await
     }

@@ -157,8 +157,10 @@ impl World {
         for path in lists {
             let mut answer = client.get(path).await;
             assert_eq!(answer.status, 200, "{}", answer.text);
-            // The number of the catalog is one for all; it says that something happened somewhere, and nothing of what.
-            answer.body["meta"]["generation"] = Value::Null;
+            if person == PEOPLE.len() - 1 {
+                // Administrators are told the number of the catalog, which is one for all.
+                answer.body["meta"]["generation"] = Value::Null;
+            }
             told.push(format!("{path} {} {}", answer.header("etag"), answer.body));
         }
         if person != PEOPLE.len() - 1 {
