@@ -14,6 +14,8 @@ mod events;
 mod findings;
 mod hardening;
 mod hardening_secrets;
+mod hostile_api;
+mod hostile_tokens;
 mod hubs;
 mod keys;
 mod limits;

@@ -49,19 +49,38 @@ impl Provider {
 
     /// Returns a token of somebody in these teams.
     pub(crate) fn token(&self, user: &str, teams: &[&str]) -> String {
-        let ends = Clock::system().now().as_millis() / 1000 + 300;
-        let claims = json!({"iss": self.url, "aud": "artel", "sub": user, "exp": ends, "groups": teams});
-        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let message = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "one"})), part(&claims));
-        let token = format!("{message}.{}", URL_SAFE_NO_PAD.encode(self.key.sign(message.as_bytes())));
+        let token = self.signed(&json!({"alg": "EdDSA", "kid": "one"}), &self.claims(user, teams));
         self.kept.lock().unwrap().push(token.clone());
         token
+    }
+
+    /// Returns what a token of somebody in these teams claims.
+    pub(crate) fn claims(&self, user: &str, teams: &[&str]) -> Value {
+        let ends = Clock::system().now().as_millis() / 1000 + 300;
+        json!({"iss": self.url, "aud": "artel", "sub": user, "exp": ends, "groups": teams})
+    }
+
+    /// Returns a token with this head and these claims, signed with the provider's key.
+    pub(crate) fn signed(&self, head: &Value, claims: &Value) -> String {
+        let message = unsigned(head, claims);
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(self.key.sign(message.as_bytes())))
+    }
+
+    /// Returns the key that everyone may know.
+    pub(crate) fn public_key(&self) -> &[u8] {
+        self.key.public_key().as_ref()
     }
 
     /// Returns every token it gave.
     pub(crate) fn given(&self) -> Vec<String> {
         self.kept.lock().unwrap().clone()
     }
+}
+
+/// Returns the part of a token that is signed.
+pub(crate) fn unsigned(head: &Value, claims: &Value) -> String {
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    format!("{}.{}", part(head), part(claims))
 }
 
 async fn answer(mut stream: TcpStream, described: Value, keys: Value) {
