@@ -194,6 +194,9 @@ limits! {
     KEY_REMEMBERED_MS: u64 = 60_000, "Milliseconds for which an API key is remembered as proved.";
     KEY_REREAD_MS: u64 = 1_000, "Milliseconds after which a remembered API key is looked up again, because another process may have revoked it.";
     RATE_BUCKETS_MAX: usize = 65_536, "Callers whose requests are counted apart; further ones share one count.";
+    REFUSAL_LINES_PER_ADDRESS_MAX: u32 = 5, "Lines a second in the log about refused credentials of one address; further ones are counted.";
+    REFUSAL_LINES_MAX: u32 = 50, "Lines a second in the log about refused credentials altogether; further ones are counted.";
+    LOGGED_PATH_CHARS_MAX: usize = 200, "Characters of a path in the log that leads nowhere.";
     IDENTITY_TOKEN_BYTES_MAX: usize = 16 * 1024, "Bytes of a token of the identity provider.";
     IDENTITY_ANSWER_BYTES_MAX: usize = 512 * 1024, "Bytes of one answer of the identity provider.";
     IDENTITY_KEYS_MAX: usize = 100, "Keys of the identity provider that are kept.";

@@ -26,6 +26,7 @@ use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
 use crate::probe::Probe;
 use crate::pulse::Pulse;
 use crate::request_id::RequestIds;
+use crate::request_log::RequestLog;
 use crate::trail::Trail;
 
 /// What is kept, by noun.
@@ -144,6 +145,7 @@ struct Shared {
     rendered: Rendered,
     trail: Trail,
     request_ids: RequestIds,
+    request_log: RequestLog,
     /// Held by whoever changes settings or switches: they are files, read and written as a whole.
     operating: Mutex<()>,
 }
@@ -166,6 +168,7 @@ impl App {
             rendered: Rendered::default(),
             trail: Trail::begin(&parts.stores.trail, &parts.catalogs, parts.clock),
             request_ids: RequestIds::new(),
+            request_log: RequestLog::new(),
             parts,
         };
         Self { shared: Arc::new(shared) }
@@ -279,6 +282,10 @@ impl App {
     /// Returns the pages of the catalog that were answered before.
     pub(crate) fn rendered(&self) -> &Rendered {
         &self.shared.rendered
+    }
+
+    pub(crate) fn request_log(&self) -> &RequestLog {
+        &self.shared.request_log
     }
 
     pub(crate) fn request_ids(&self) -> &RequestIds {

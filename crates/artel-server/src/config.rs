@@ -33,6 +33,8 @@ pub struct ServerConfig {
     pub request_burst: u32,
     /// Attempts without an accepted credential, a minute, of one address.
     pub refused_per_minute: u32,
+    /// How long a request may take before the log says that it was slow.
+    pub slow_request: Duration,
     /// Proxies that are believed when they say on whose behalf they call.
     pub trusted_proxies: Vec<Network>,
     /// What connections are encrypted with; nothing when they are not, because the server is reached on its own machine
@@ -62,6 +64,7 @@ impl Default for ServerConfig {
             requests_per_second: 200,
             request_burst: 1000,
             refused_per_minute: 60,
+            slow_request: Duration::from_secs(5),
             trusted_proxies: Vec::new(),
             certificate: None,
             publishes_skills: false,

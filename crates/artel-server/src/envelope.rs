@@ -1,18 +1,22 @@
 //! What every answer has: the id of its request, headers that keep browsers from mischief, and for errors the envelope.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use artel_api::ErrorBody;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::auth::ClientAddress;
 use crate::clock::moment;
 use crate::error::ApiError;
 use crate::panic::{Panicked, surviving};
 use crate::patience::Tardy;
 use crate::request_id::RequestId;
+use crate::request_log::{Exchange, RequestFacts};
 
 /// The header that names a request, in answers and, from a proxy that is trusted to be ours, in requests.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,7 +31,9 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     let began = moment();
     let id = app.request_ids().next(app.clock().now());
     request.extensions_mut().insert(id.clone());
-    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let facts = RequestFacts::default();
+    request.extensions_mut().insert(facts.clone());
+    let (method, uri, address) = (request.method().clone(), request.uri().clone(), address(app, &request));
     let tardy = request.extensions().get::<Tardy>().cloned();
     let answered = surviving(router.oneshot(request)).await;
     let answered = answered.map(|answer| answer.unwrap_or_else(|never| match never {}));
@@ -45,9 +51,18 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     }
     app.meters().answered(began, response.status());
     app.meters().streams(app.config().streams_max.saturating_sub(app.streams().available_permits()));
-    tracing::debug!(request = id.as_str(), %method, path = uri.path(), status = response.status().as_u16(), "answered");
+    let (status, took) = (response.status(), began.elapsed());
+    let exchange = Exchange { id: &id, method: &method, path: uri.path(), address, status, took };
+    app.request_log().answered(&facts, &exchange, app.config().slow_request, app.clock().now());
     add_headers(&mut response, &id);
     response
+}
+
+/// Returns where a request comes from.
+fn address(app: &App, request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
+    ClientAddress::of(peer, request.headers(), &app.config().trusted_proxies).0
 }
 
 /// An error that came from the router or a library, and has no envelope.

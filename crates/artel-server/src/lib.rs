@@ -27,6 +27,7 @@ mod patience;
 mod probe;
 mod pulse;
 mod request_id;
+mod request_log;
 mod route;
 mod routes;
 mod standing;

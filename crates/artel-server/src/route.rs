@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::auth::ClientAddress;
 use crate::error::ApiError;
 use crate::limit::Asker;
+use crate::request_log::RequestFacts;
 use crate::routes;
 use crate::traced::RequestSpan;
 
@@ -81,13 +82,15 @@ async fn check(
     next: Next,
 ) -> Result<Response, ApiError> {
     app.meters().reached(endpoint.group);
+    let facts = request.extensions().get::<RequestFacts>().cloned().unwrap_or_default();
+    facts.reached(endpoint.path);
     let mut span = if endpoint.needs == Needs::Nothing {
         RequestSpan::none()
     } else {
         RequestSpan::begin(&mut request, endpoint.path)
     };
     let place = span.place();
-    let came = within(place, admitted(&app, endpoint.needs, address, request, next, &mut span)).await;
+    let came = within(place, admitted(&app, endpoint, address, request, next, (&mut span, &facts))).await;
     span.answered(match &came {
         Ok(response) => response.status(),
         Err(error) => error.status,
@@ -98,20 +101,37 @@ async fn check(
 /// Answers a request when its sender may call the endpoint.
 async fn admitted(
     app: &App,
-    needs: Needs,
+    endpoint: Checked,
     address: SocketAddr,
     mut request: Request,
     next: Next,
-    span: &mut RequestSpan,
+    (span, facts): (&mut RequestSpan, &RequestFacts),
 ) -> Result<Response, ApiError> {
+    let needs = endpoint.needs;
     let from = ClientAddress::of(address.ip(), request.headers(), &app.config().trusted_proxies);
     let (now, limits) = (app.clock().now(), app.limits());
     let asker = if needs == Needs::Nothing {
         Asker::Address(from.neighbourhood())
     } else {
-        let principal = app.authenticator().authenticate(request.headers(), from, limits, now).await?;
+        let principal = match app.authenticator().authenticate(request.headers(), from, limits, now).await {
+            Ok(principal) => principal,
+            Err(error) => {
+                if app.request_log().may_tell(from.neighbourhood(), now) {
+                    let (owner, why) = app.authenticator().why_refused(request.headers(), now).await;
+                    app.request_log().refused(owner.as_ref(), from.0, endpoint.path, why);
+                }
+                return Err(error);
+            }
+        };
         span.asked_by(&principal);
-        allow(&principal, needs)?;
+        facts.asked_by(&principal.viewer.user);
+        if let Err(error) = allow(&principal, needs) {
+            if app.request_log().may_tell(from.neighbourhood(), now) {
+                let user = Some(&principal.viewer.user);
+                app.request_log().refused(user, from.0, endpoint.path, &error.message);
+            }
+            return Err(error);
+        }
         let asker = Asker::User(principal.viewer.user.clone());
         request.extensions_mut().insert(principal);
         asker

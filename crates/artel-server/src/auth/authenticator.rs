@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use artel_model::access::Principal;
+use artel_model::access::{Principal, UserId};
 use artel_model::time::Timestamp;
 use axum::http::HeaderMap;
 
@@ -139,6 +139,26 @@ impl Authenticator {
         }
         limits.refusals.take(&from, now).map_err(AuthRefused::from)?;
         Err(AuthRefused::Unauthorized.into())
+    }
+
+    /// Returns why a request was refused, for the operator's log, and whose key it presented. The caller is not told.
+    pub(crate) async fn why_refused(
+        &self,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> (Option<UserId>, &'static str) {
+        let text = match Presented::of(headers) {
+            Some(Presented::Bearer(text) | Presented::Key(text)) => text,
+            None if Presented::is_anything(headers) => {
+                return (None, "more than one credential, or none that can be read");
+            }
+            None => return (None, "no credential"),
+        };
+        match KeyText::read(text) {
+            Some(key) => self.keys.why_refused(&key, now).await,
+            None if OidcVerifier::is_for(text) => (None, OidcVerifier::why_refused(text, now)),
+            None => (None, "unknown token"),
+        }
     }
 
     async fn bearer(

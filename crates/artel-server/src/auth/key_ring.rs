@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_model::access::{Credential, Principal, Viewer};
+use artel_model::access::{Credential, Principal, UserId, Viewer};
 use artel_model::catalog::ApiKey;
 use artel_model::limit::{KEY_REMEMBERED_MS, KEY_REREAD_MS, KEYS_REMEMBERED_MAX};
 use artel_model::time::Timestamp;
@@ -93,6 +93,18 @@ impl KeyRing {
         let proved = Proved { row: row.clone(), proved_at: now, row_read_at: now };
         self.remembered().keep(digest, proved, forgotten, now);
         Ok(self.used(&digest, row, now).await)
+    }
+
+    /// Returns whose key was refused and why, for the operator's log.
+    pub(super) async fn why_refused(&self, key: &KeyText, now: Timestamp) -> (Option<UserId>, &'static str) {
+        let Ok(row) = self.store.key(key.id()).await else { return (None, "the store does not answer") };
+        let Some(row) = row else { return (None, "unknown key") };
+        let why = match &row {
+            row if row.revoked_at.is_some() => "revoked key",
+            row if !row.is_good(now) => "expired key",
+            _ => "wrong secret, or too many attempts",
+        };
+        (Some(row.owner_user_id), why)
     }
 
     fn recall(&self, digest: &[u8; 32], now: Timestamp) -> Option<Proved> {

@@ -29,6 +29,13 @@ impl<'a> Presented<'a> {
     }
 }
 
+impl Presented<'_> {
+    /// Says whether a request presents something, whether or not it can be used.
+    pub(super) fn is_anything(headers: &HeaderMap) -> bool {
+        headers.contains_key(&KEY_HEADER) || headers.contains_key(header::AUTHORIZATION)
+    }
+}
+
 /// Returns the value of a header that may be there once; nothing at all when it is there twice or is no text.
 #[expect(clippy::option_option, reason = "whether the header fits, and whether it is there")]
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {

@@ -274,11 +274,15 @@ impl Hubs {
             Ok(None) => {
                 HubStatus { last_success_at: Some(now), last_failure_message: None, ..hub.status.clone() }
             }
-            Err(message) => HubStatus {
-                last_failure_at: Some(now),
-                last_failure_message: Some(message.chars().take(HUB_MESSAGE_CHARS_MAX).collect()),
-                ..hub.status.clone()
-            },
+            Err(message) => {
+                let message: String = message.chars().take(HUB_MESSAGE_CHARS_MAX).collect();
+                tracing::warn!(hub = %hub.id, why = message, "a hub cannot be fetched");
+                HubStatus {
+                    last_failure_at: Some(now),
+                    last_failure_message: Some(message),
+                    ..hub.status.clone()
+                }
+            }
         }
     }
 

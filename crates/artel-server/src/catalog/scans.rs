@@ -105,7 +105,10 @@ impl Scans {
                 verdict_of_report(&sealed.scan(&ScanOptions::default()), &about, now)
             });
             // A scanner that fails has said nothing.
-            let Ok(verdict) = scanned.await else { continue };
+            let Ok(verdict) = scanned.await else {
+                tracing::error!(skill = skill.about.skill_id, "a scan failed; the skill stays unscanned");
+                continue;
+            };
             self.keep(verdict, store).await;
         }
     }

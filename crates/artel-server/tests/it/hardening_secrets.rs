@@ -2,52 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
 
-use std::io;
-use std::sync::{Arc, Mutex};
-
 use artel_store::{AuditFilter, AuditStore as _, KeyStore as _, PageRequest};
 use serde_json::json;
-use tracing_subscriber::fmt::MakeWriter;
 
+use crate::logged::Logged;
 use crate::place::{ADMIN_TOKEN, Place};
 use crate::provider::Provider;
 
 const METRICS_TOKEN: &str = "the-token-for-the-numbers";
 const WRONG_TOKEN: &str = "a-token-that-somebody-mistyped";
 
-/// Everything that is logged.
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Logged {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_secret_is_logged_answered_or_kept() {
-    let logged = Logged::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(logged.clone())
-        .finish();
-    // In a process with other tests, theirs is heard too.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    let logged = Logged::begin(tracing::Level::TRACE);
     let provider = Provider::open().await;
     let place = Place::open_with_parts(&[], |parts| {
         let mut parts = provider.trusted_by(parts);
@@ -75,7 +42,7 @@ async fn nothing_secret_is_logged_answered_or_kept() {
         let header = [("X-Artel-Key", credential)];
         answers.push_str(&place.admin.with(None).call("GET", "/api/skills", &header, None).await.text);
     }
-    let log = String::from_utf8_lossy(&logged.0.lock().unwrap()).into_owned();
+    let log = logged.text();
     assert!(log.contains("answered"), "something was logged");
     let page = PageRequest { after: None, limit: 1000 };
     let keys = place.store.keys(None, &page).await.unwrap();

@@ -37,6 +37,15 @@ impl OidcVerifier {
         Token::looks_like(text)
     }
 
+    /// Returns why a token was refused, for the operator's log. Nothing that it claims is believed.
+    pub(crate) fn why_refused(text: &str, now: Timestamp) -> &'static str {
+        let claims = Token::read(text).and_then(|token| token.claims());
+        let ends = claims.and_then(|claims| claims.get("exp")?.as_f64());
+        #[expect(clippy::cast_precision_loss, reason = "seconds are compared")]
+        let is_over = ends.is_some_and(|ends| ends < now.as_millis() as f64 / 1000.0);
+        if is_over { "expired token" } else { "wrong token" }
+    }
+
     /// Returns who presents a token.
     pub(crate) async fn verify(&self, text: &str, now: Timestamp) -> Result<Principal, OidcRefused> {
         let token = Token::read(text).ok_or(OidcRefused::Token)?;
