@@ -74,11 +74,16 @@ impl Fetched {
 
     /// Returns everything that a hub's status says about it, harmless to show.
     pub fn notes(&self) -> Vec<String> {
-        let skipped = |skipped: &SkippedSkill| {
-            format!("the skill in `{}` is skipped: {}", shown_folder(&skipped.path), skipped.reason)
-        };
-        self.warnings.iter().cloned().chain(self.skipped.iter().map(skipped)).collect()
+        notes(&self.warnings, &self.skipped)
     }
+}
+
+/// Returns warnings and skipped skills as the lines of a hub's status.
+pub(super) fn notes(warnings: &[String], skipped: &[SkippedSkill]) -> Vec<String> {
+    let line = |skipped: &SkippedSkill| {
+        format!("the skill in `{}` is skipped: {}", shown_folder(&skipped.path), skipped.reason)
+    };
+    warnings.iter().cloned().chain(skipped.iter().map(line)).collect()
 }
 
 /// How skills may call themselves.

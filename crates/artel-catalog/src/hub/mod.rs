@@ -36,7 +36,7 @@ pub use path::PathProblem;
 pub(crate) use path::check_path;
 pub use preview::{CrawlPreview, SkillPreview};
 pub use public::{PublicFile, PublicSkill, write_index};
-pub use published::{PublishError, Published, PublishedSkill, publish, read_published};
+pub use published::{PublishError, Published, PublishedSkill, publish, published_content, read_published};
 pub use reference::{
     CREDENTIALS_PREFIX, CredentialsRef, GitReference, IncludePath, NoCredentialsRef, NoReference, NoRevision,
     Revision,

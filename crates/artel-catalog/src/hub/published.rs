@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::fetched::Fetched;
+use super::fetched::{Fetched, notes};
 use super::notes::SkippedSkill;
 use super::path::check_path;
 use super::reference::Revision;
@@ -34,8 +34,12 @@ const KEPT: usize = 2;
 /// What is published of a hub.
 #[derive(Clone, Debug)]
 pub struct Published {
-    /// What the content is called.
+    /// The commit, or the digest of the index.
     pub revision: Revision,
+    /// The name of the content: the same commit with other settings has another one.
+    pub content: String,
+    /// The settings of the hub that it was fetched with.
+    pub settings: String,
     /// The skills, by path.
     pub skills: Vec<PublishedSkill>,
     /// Caps that were reached and files that were left out.
@@ -87,6 +91,9 @@ pub enum PublishError {
 struct Manifest {
     version: u32,
     revision: Revision,
+    /// What was published before this was written down is fetched again.
+    #[serde(default)]
+    settings: String,
     root_name: String,
     skills: Vec<ManifestSkill>,
     warnings: Vec<String>,
@@ -108,11 +115,11 @@ struct Current {
 /// The version of our own files.
 const VERSION: u32 = 1;
 
-/// Writes what was fetched below `into`, the hub's own folder, makes it the content in use, and removes all contents but
-/// that and the one before.
-pub fn publish(fetched: &Fetched, into: &Utf8Path) -> Result<Published, PublishError> {
+/// Writes what was fetched with these settings below `into`, the hub's own folder, makes it the content in use, and
+/// removes all contents but that and the one before.
+pub fn publish(fetched: &Fetched, settings: &str, into: &Utf8Path) -> Result<Published, PublishError> {
     fs::create_dir_all(into).map_err(|source| write_error(into, source))?;
-    let manifest = manifest(fetched)?;
+    let manifest = manifest(fetched, settings)?;
     let text = serde_json::to_vec_pretty(&manifest).expect("a manifest of strings is written");
     let name = content_name(&manifest);
     let folder = into.join(&name);
@@ -121,19 +128,24 @@ pub fn publish(fetched: &Fetched, into: &Utf8Path) -> Result<Published, PublishE
     }
     let mut contents = current(into)?.contents;
     contents.retain(|other| *other != name);
-    contents.insert(0, name);
+    contents.insert(0, name.clone());
     contents.truncate(KEPT);
     let named =
         serde_json::to_vec(&Current { contents: contents.clone() }).expect("a list of strings is written");
     write_atomically(into, CURRENT_FILE, &named)?;
     remove_others(into, &contents);
-    Ok(published(manifest, &folder))
+    Ok(published(manifest, name, &folder))
+}
+
+/// Returns the name of the content that is published below `into`, without looking at its files.
+pub fn published_content(into: &Utf8Path) -> Option<String> {
+    current(into).ok()?.contents.into_iter().next()
 }
 
 /// Returns what is published below `into`, checked against what was written; nothing when nothing is.
 pub fn read_published(into: &Utf8Path) -> Result<Option<Published>, PublishError> {
     let Some(name) = current(into)?.contents.into_iter().next() else { return Ok(None) };
-    let folder = into.join(name);
+    let folder = into.join(&name);
     let damaged = || PublishError::Damaged { path: folder.clone() };
     let bytes = read_file(&folder.join(MANIFEST_FILE), OWN_FILE_BYTES_MAX).map_err(|_| damaged())?;
     let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
@@ -146,7 +158,7 @@ pub fn read_published(into: &Utf8Path) -> Result<Option<Published>, PublishError
     {
         return Err(damaged());
     }
-    if is_intact(&manifest, &folder) { Ok(Some(published(manifest, &folder))) } else { Err(damaged()) }
+    if is_intact(&manifest, &folder) { Ok(Some(published(manifest, name, &folder))) } else { Err(damaged()) }
 }
 
 /// Says whether the skills of a content are as they were written.
@@ -163,6 +175,13 @@ fn folder_of(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
     if path.as_str().is_empty() { root.to_owned() } else { root.join(path) }
 }
 
+impl Published {
+    /// Returns everything that a hub's status says about it, harmless to show.
+    pub fn notes(&self) -> Vec<String> {
+        notes(&self.warnings, &self.skipped)
+    }
+}
+
 impl PublishedSkill {
     /// Loads the skill.
     pub fn load(&self, keep: Keep) -> Loaded {
@@ -170,7 +189,7 @@ impl PublishedSkill {
     }
 }
 
-fn published(manifest: Manifest, folder: &Utf8Path) -> Published {
+fn published(manifest: Manifest, content: String, folder: &Utf8Path) -> Published {
     let root = folder.join(&manifest.root_name);
     let skill = |skill: ManifestSkill| PublishedSkill {
         folder: folder_of(&root, &skill.path),
@@ -179,13 +198,15 @@ fn published(manifest: Manifest, folder: &Utf8Path) -> Published {
     };
     Published {
         revision: manifest.revision,
+        content,
+        settings: manifest.settings,
         skills: manifest.skills.into_iter().map(skill).collect(),
         warnings: manifest.warnings,
         skipped: manifest.skipped,
     }
 }
 
-fn manifest(fetched: &Fetched) -> Result<Manifest, PublishError> {
+fn manifest(fetched: &Fetched, settings: &str) -> Result<Manifest, PublishError> {
     let mut skills = Vec::new();
     for folder in &fetched.folders {
         let hash = content_hash(&folder.tree, &folder.tree.listing())
@@ -195,6 +216,7 @@ fn manifest(fetched: &Fetched) -> Result<Manifest, PublishError> {
     Ok(Manifest {
         version: VERSION,
         revision: fetched.revision.clone(),
+        settings: settings.to_owned(),
         root_name: fetched.root_name.clone(),
         skills,
         warnings: fetched.warnings.clone(),
@@ -202,7 +224,7 @@ fn manifest(fetched: &Fetched) -> Result<Manifest, PublishError> {
     })
 }
 
-/// A commit alone does not name a content: which folders are looked in can change.
+/// A commit alone does not name a content: the settings that it was fetched with can change.
 fn content_name(manifest: &Manifest) -> String {
     let text = serde_json::to_vec(manifest).expect("a manifest of strings is written");
     let hash: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();

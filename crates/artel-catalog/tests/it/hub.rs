@@ -243,7 +243,7 @@ fn what_is_published_is_found_again_after_a_restart() {
     assert!(read_published(&place.into).unwrap().is_none());
     let paths = ["SKILL.md", "run.sh", "pdf/SKILL.md", "pdf/inner/SKILL.md", "pdf/inner/a.txt"];
     let fetched = gather(&paths, &[], limits());
-    let published = publish(&fetched, &place.into).unwrap();
+    let published = publish(&fetched, "", &place.into).unwrap();
     let again = read_published(&place.into).unwrap().unwrap();
     assert_eq!(again.revision, revision("a"));
     let folders = |published: &artel_catalog::hub::Published| {
@@ -259,7 +259,7 @@ fn what_is_published_is_found_again_after_a_restart() {
     assert_eq!(names, ["hub", "pdf", "inner"]);
     assert!(loaded[0].files.iter().any(|file| file.path == "run.sh" && file.is_executable));
     // Publishing the same again changes nothing.
-    publish(&fetched, &place.into).unwrap();
+    publish(&fetched, "", &place.into).unwrap();
     assert_eq!(contents(&place.into).len(), 1);
 }
 
@@ -268,12 +268,12 @@ fn the_last_content_stays_and_older_ones_go() {
     let place = place();
     for (digit, paths) in [("a", &["a/SKILL.md"][..]), ("b", &["b/SKILL.md"]), ("c", &["c/SKILL.md"])] {
         let fetched = Fetched { revision: revision(digit), ..gather(paths, &[], limits()) };
-        publish(&fetched, &place.into).unwrap();
+        publish(&fetched, "", &place.into).unwrap();
     }
     fs::create_dir(place.into.join(".unfinished-x")).unwrap();
     // The same commit with other folders is another content.
     let other = Fetched { revision: revision("c"), ..gather(&["d/SKILL.md"], &[], limits()) };
-    publish(&other, &place.into).unwrap();
+    publish(&other, "", &place.into).unwrap();
     let names = contents(&place.into);
     assert_eq!(names.len(), 2, "{names:?}");
     assert!(names.iter().all(|name| name.starts_with('c')), "{names:?}");
@@ -285,11 +285,11 @@ fn the_last_content_stays_and_older_ones_go() {
 fn damage_is_noticed_and_mended_by_publishing_again() {
     let place = place();
     let fetched = gather(&["a/SKILL.md"], &[], limits());
-    let published = publish(&fetched, &place.into).unwrap();
+    let published = publish(&fetched, "", &place.into).unwrap();
     let file = published.skills[0].folder.join("SKILL.md");
     fs::write(&file, "changed").unwrap();
     assert!(matches!(read_published(&place.into), Err(PublishError::Damaged { .. })));
-    publish(&fetched, &place.into).unwrap();
+    publish(&fetched, "", &place.into).unwrap();
     assert!(read_published(&place.into).unwrap().is_some());
     fs::write(place.into.join("current.json"), "{").unwrap();
     assert!(read_published(&place.into).unwrap().is_none());

@@ -122,7 +122,7 @@ fn what_is_published_is_what_is_found() {
         let fetched = Fetched::new("a".repeat(40).parse().unwrap(), "hub".to_owned(), selection.finish());
         let folder = tempfile::tempdir().unwrap();
         let into = camino::Utf8Path::from_path(folder.path()).unwrap();
-        publish(&fetched, into).unwrap();
+        publish(&fetched, "", into).unwrap();
         let found =
             read_published(into).unwrap_or_else(|error| panic!("{error}: {:?}", fetched.folders)).unwrap();
         assert_eq!(found.skills.len(), fetched.folders.len());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_catalog::hub::{CrawlPreview, LocationProblem, publish, read_published};
+use artel_catalog::hub::{CrawlPreview, LocationProblem, Published, publish, read_published};
 use artel_engine::hub::{
     HubFailure, HubFetcher, HubOutcome, HubProgress, HubRequest, HubRequestProblem, HubSecrets,
 };
@@ -18,8 +18,8 @@ use artel_store::{HubRefused, StoreError};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use super::hub_content::hub_folder;
 use super::service::{Catalogs, RefreshFailed, Reread};
-use super::sources::hub_folder;
 use super::tidy::ORPHAN_GRACE_MS;
 use crate::clock::moment;
 use crate::metrics::hub_asked;
@@ -81,8 +81,8 @@ struct Shared {
     fetcher: HubFetcher,
     secrets: Arc<dyn HubSecrets>,
     check: Duration,
-    /// One fetch of a hub at a time; whoever wants the same waits for it.
-    fetching: Mutex<BTreeMap<HubId, Arc<Mutex<()>>>>,
+    /// One fetch of a hub at a time; whoever wants the same waits for it. It holds the settings of the last fetch.
+    fetching: Mutex<BTreeMap<HubId, Arc<Mutex<String>>>>,
     /// Folders of hubs that are gone, and since when that is known.
     orphans: Mutex<BTreeMap<HubId, Timestamp>>,
 }
@@ -192,22 +192,25 @@ impl Hubs {
     /// Fetches a hub and publishes what it gives. A failure is kept with the hub, and hides nothing.
     pub async fn refresh(&self, id: HubId) -> Result<Hub, HubError> {
         let turn = Arc::clone(self.shared.fetching.lock().await.entry(id).or_default());
-        let held = match turn.try_lock() {
+        let mut held = match turn.try_lock() {
             Ok(held) => held,
             Err(_) => {
-                // Somebody fetches it: what they bring is what we wanted, unless it was changed after they began.
+                // What the fetch on its way brings is what this caller wants, unless the hub was changed after it began.
                 let held = turn.lock().await;
                 let hub = self.hub(id).await?;
-                if was_asked_since_its_change(&hub) {
+                if *held == hub.content_key() {
                     return Ok(hub);
                 }
                 held
             }
         };
         let hub = self.hub(id).await?;
+        *held = hub.content_key();
         let status = self.fetch(&hub).await;
         self.store().set_hub_status(id, &status).await.map_err(HubError::Store)?;
-        if status.revision != hub.status.revision || status.is_failing() != hub.status.is_failing() {
+        // A content that was published and not read, because the store failed in between, is read now.
+        let is_read = self.shared.catalogs.has_read_hub(id, status.content.as_deref()).await;
+        if !is_read || !status.says_the_same(&hub.status) {
             self.shared.catalogs.refresh(Reread::Kept).await?;
         }
         // Whoever waits is answered when the skills are served.
@@ -241,7 +244,20 @@ impl Hubs {
                 tracing::warn!(error = &error as &dyn std::error::Error, "hubs cannot be fetched");
             }
             self.tidy(ORPHAN_GRACE_MS).await;
-            tokio::time::sleep(self.shared.check).await;
+            // A content that another machine fetched, or that was lost with the folder, is not waited for.
+            let _ = tokio::time::timeout(self.shared.check, self.catch_up()).await;
+        }
+    }
+
+    /// Fetches what this machine lacks whenever the catalog changes, until it is dropped.
+    async fn catch_up(&self) {
+        let mut changes = self.shared.catalogs.changes();
+        // The catalog lives as long as it is held here, so every change is told.
+        while changes.changed().await.is_ok() {
+            for id in self.shared.catalogs.hubs_behind().await {
+                // A hub that fails, or was removed meanwhile, is told where it is listed.
+                let _ = self.refresh(id).await;
+            }
         }
     }
 
@@ -263,17 +279,15 @@ impl Hubs {
         let fetched = span.around_result(self.try_fetch(hub)).await;
         hub_asked(since, outcome(&fetched));
         match fetched {
-            Ok(Some(fetched)) => HubStatus {
+            Ok((published, _)) => HubStatus {
                 last_success_at: Some(now),
                 last_failure_message: None,
-                revision: Some(fetched.revision),
-                skills_count: fetched.skills_count,
-                warnings: fetched.warnings,
+                revision: Some(published.revision.as_str().to_owned()),
+                skills_count: published.skills.len() as u64,
+                warnings: published.notes(),
+                content: Some(published.content),
                 ..hub.status.clone()
             },
-            Ok(None) => {
-                HubStatus { last_success_at: Some(now), last_failure_message: None, ..hub.status.clone() }
-            }
             Err(message) => {
                 let message: String = message.chars().take(HUB_MESSAGE_CHARS_MAX).collect();
                 tracing::warn!(hub = %hub.id, why = message, "a hub cannot be fetched");
@@ -286,34 +300,27 @@ impl Hubs {
         }
     }
 
-    async fn try_fetch(&self, hub: &Hub) -> Result<Option<Brought>, String> {
+    /// Returns what is published here of a hub after it was asked.
+    async fn try_fetch(&self, hub: &Hub) -> Result<(Published, Brought), String> {
         let request = HubRequest::of(hub).map_err(|problem| problem.to_string())?;
-        let folder = hub_folder(&self.shared.catalogs.parts().config.data, hub.id);
+        let (folder, settings) =
+            (hub_folder(&self.shared.catalogs.parts().config.data, hub.id), hub.content_key());
         let here = {
             let folder = folder.clone();
             tokio::task::spawn_blocking(move || read_published(&folder).ok().flatten()).await.ok().flatten()
         };
-        // What another machine fetched is not here: only our own copy counts as known, and only for the same wish.
-        let known = here.map(|published| published.revision);
-        let known = known.filter(|known| hub.status.revision.as_deref() == Some(known.as_str()));
-        let known = known.filter(|_| hub.status.last_success_at.is_some_and(|at| at >= hub.updated_at));
-        let fetcher = &self.shared.fetcher;
-        let outcome = fetcher.fetch(&request, known.as_ref(), &*self.shared.secrets, &|_| {}).await;
-        let fetched = match outcome.map_err(|failure: HubFailure| failure.message)? {
-            HubOutcome::Unchanged => return Ok(None),
-            HubOutcome::Fetched(fetched) => fetched,
+        // What another machine fetched is not here: only our own copy counts as known, and only for the same settings.
+        let here = here.filter(|published| published.settings == settings);
+        let known = here.as_ref().map(|published| &published.revision);
+        let fetched = self.shared.fetcher.fetch(&request, known, &*self.shared.secrets, &|_| {}).await;
+        let fetched = match (fetched.map_err(|failure: HubFailure| failure.message)?, here) {
+            (HubOutcome::Fetched(fetched), _) => fetched,
+            (HubOutcome::Unchanged, Some(here)) => return Ok((here, Brought::Nothing)),
+            (HubOutcome::Unchanged, None) => return Err("the hub gave nothing".to_owned()),
         };
-        let published =
-            tokio::task::spawn_blocking(move || publish(&fetched, &folder).map(|done| (done, fetched)));
-        let (published, fetched) = published
-            .await
-            .map_err(|_| "publishing the hub failed".to_owned())?
-            .map_err(|error| error.to_string())?;
-        Ok(Some(Brought {
-            revision: published.revision.as_str().to_owned(),
-            skills_count: published.skills.len() as u64,
-            warnings: fetched.notes(),
-        }))
+        let published = tokio::task::spawn_blocking(move || publish(&fetched, &settings, &folder));
+        let published = published.await.map_err(|_| "publishing the hub failed".to_owned())?;
+        published.map(|published| (published, Brought::Content)).map_err(|error| error.to_string())
     }
 
     fn request(&self, wish: &HubWish) -> Result<HubRequest, HubError> {
@@ -338,24 +345,19 @@ impl Hubs {
 }
 
 /// Returns what came of asking a hub, for who counts.
-fn outcome(fetched: &Result<Option<Brought>, String>) -> &'static str {
+fn outcome(fetched: &Result<(Published, Brought), String>) -> &'static str {
     match fetched {
-        Ok(Some(_)) => "fetched",
-        Ok(None) => "unchanged",
+        Ok((_, Brought::Content)) => "fetched",
+        Ok((_, Brought::Nothing)) => "unchanged",
         Err(_) => "failed",
     }
 }
 
-/// Says whether a hub was asked since somebody last changed it, whatever it answered.
-fn was_asked_since_its_change(hub: &Hub) -> bool {
-    hub.status.last_success_at.max(hub.status.last_failure_at) >= Some(hub.updated_at)
-}
-
-/// What a fetch brought.
-struct Brought {
-    revision: String,
-    skills_count: u64,
-    warnings: Vec<String>,
+/// Whether a fetch brought anything.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Brought {
+    Content,
+    Nothing,
 }
 
 fn wish_of(hub: &Hub) -> HubWish {

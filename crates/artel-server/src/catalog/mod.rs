@@ -3,8 +3,10 @@
 //! Readers never wait: they hold a snapshot. Whoever changes something waits for one rebuild at a time. Knows nothing of
 //! requests.
 
+mod agreement;
 mod custom;
 mod findings;
+mod hub_content;
 mod hubs;
 mod import;
 mod rescan;

@@ -20,6 +20,7 @@ use artel_store::{SkillHealth, StoreError};
 use camino::Utf8PathBuf;
 use tokio::sync::{Mutex, watch};
 
+use super::agreement::{Agreement, Numbered};
 use super::scans::{Candidate, Rescan, Scans};
 use super::sources::Sources;
 use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus, number};
@@ -87,6 +88,7 @@ struct Shared {
     changed: watch::Sender<u64>,
     revisions: ArcSwap<BTreeMap<CustomSkillId, u64>>,
     supervisor: Supervisor,
+    agreement: Agreement,
     /// How well skills do, and how often that changed.
     health: ArcSwap<(u64, Vec<SkillHealth>)>,
     second_scanner: OnceLock<SkillScanner>,
@@ -137,6 +139,7 @@ impl Catalogs {
                 changed: watch::Sender::new(0),
                 revisions: ArcSwap::default(),
                 supervisor: Supervisor::default(),
+                agreement: Agreement::default(),
                 health: ArcSwap::default(),
                 second_scanner: OnceLock::new(),
                 waiting_scans: AtomicUsize::new(0),
@@ -205,6 +208,8 @@ impl Catalogs {
         let begun = self.shared.begun.fetch_add(1, Ordering::SeqCst) + 1;
         let parts = &self.shared.parts;
         let now = parts.clock.now();
+        // Taken before anything is read: what changes while it is read counts as not read.
+        let kept = parts.stores.generation.generation().await.ok();
         let Reading { sources, scans, .. } = &mut *reading;
         if reread == Reread::Folders || !sources.has_default() {
             sources.read_default(&parts.load_default, now).await;
@@ -225,14 +230,17 @@ impl Catalogs {
         }
         let snapshot = self.finished(draft).await;
         let before = self.snapshot();
-        let generation = match &before {
+        let same = before.as_ref().filter(|before| before.content_hash() == snapshot.content_hash());
+        let (generation, numbered) = match same {
             // The same content has the same number; two nodes with different folders do not push each other on.
-            Some(before) if before.content_hash() == snapshot.content_hash() => before.generation(),
-            Some(_) | None => {
+            Some(before) => (before.generation(), None),
+            None => {
                 let numbered = parts.stores.generation.generation_of(snapshot.content_hash()).await;
-                numbered.map_err(RefreshFailed::Store)?
+                let number = numbered.map_err(RefreshFailed::Store)?;
+                (number, Some((number, snapshot.content_hash())))
             }
         };
+        self.shared.agreement.note_read(kept, numbered, sources.differing_hubs());
         let snapshot = snapshot.numbered(generation);
         let snapshot = Arc::new(match &before {
             Some(before) => snapshot.following(before),
@@ -289,6 +297,16 @@ impl Catalogs {
     /// Says whether something of a hub may still be used here: by what is served, or by a run that began earlier.
     pub(super) async fn uses_hub(&self, hub: HubId) -> bool {
         self.shared.reading.lock().await.sources.uses_hub(hub)
+    }
+
+    /// Says whether that content of a hub is the one that was read here.
+    pub(super) async fn has_read_hub(&self, hub: HubId, content: Option<&str>) -> bool {
+        content.is_none() || self.shared.reading.lock().await.sources.hub_content(hub) == content
+    }
+
+    /// Returns the hubs that have to be fetched here before this machine serves what it should.
+    pub(super) async fn hubs_behind(&self) -> Vec<HubId> {
+        self.shared.reading.lock().await.sources.hubs_behind()
     }
 
     /// Shows the second scanner a few skills that it has not seen, while others read and save; says whether there were any.
@@ -367,13 +385,25 @@ impl Catalogs {
 
     /// Says how the supervisor stands.
     pub fn supervisor_status(&self) -> SupervisorStatus {
-        self.shared.supervisor.status(self.snapshot().as_deref(), self.folder_watch())
+        let mut status = self.shared.supervisor.status(self.snapshot().as_deref(), self.folder_watch());
+        if status.sync_status == SyncStatus::InSync && self.shared.agreement.has_differing_hubs() {
+            status.sync_status = SyncStatus::SupervisorStale;
+        }
+        status
     }
 
     /// Says how the supervisor stands for a caller. How many skills others have, and when or how often they change, is for
-    /// administrators: everyone else gets the moments of the changes that they can see, and numbers made from them.
-    pub fn supervisor_status_for(&self, caller: &Principal) -> SupervisorStatus {
-        let status = self.supervisor_status();
+    /// administrators: everyone else gets the moments of the changes that they can see, and numbers made from them. The
+    /// store is asked whether another process has changed something since.
+    pub async fn supervisor_status_for(&self, caller: &Principal) -> SupervisorStatus {
+        let kept = self.shared.parts.stores.generation.generation().await;
+        let mut status = self.supervisor_status();
+        status.sync_status = match (status.sync_status, kept) {
+            (SyncStatus::InSync, Ok(kept)) if self.has_read(&kept) => SyncStatus::InSync,
+            (SyncStatus::InSync, Ok(_)) => SyncStatus::SupervisorStale,
+            (SyncStatus::InSync, Err(_)) => SyncStatus::Unknown,
+            (other @ (SyncStatus::SupervisorStale | SyncStatus::Unknown), _) => other,
+        };
         if caller.is_admin() {
             return status;
         }
@@ -396,7 +426,6 @@ impl Catalogs {
 
     /// Serves what other processes change that share the store, until it is dropped.
     pub async fn keep_current(self) {
-        let mut seen = None;
         loop {
             tokio::time::sleep(self.shared.parts.config.check).await;
             self.read_health().await;
@@ -406,22 +435,21 @@ impl Catalogs {
             }
             // Without the store nobody can have changed anything.
             let Ok(kept) = self.shared.parts.stores.generation.generation().await else { continue };
-            if kept == seen || kept.as_ref().is_some_and(|(_, hash)| self.is_served(hash)) {
-                seen = kept;
+            // What was read once is not read again: a node with other folders never comes to the same content.
+            if self.has_read(&kept) {
                 continue;
             }
-            // What was seen once is not read again: a node with other folders never comes to the same content.
-            seen = kept;
             if let Err(error) = self.refresh(Reread::Kept).await {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the catalog cannot be read again");
-                seen = None;
             }
             self.rebuild_supervisor();
         }
     }
 
-    fn is_served(&self, content_hash: &str) -> bool {
-        self.snapshot().is_some_and(|snapshot| snapshot.content_hash() == content_hash)
+    /// Says whether everything was read since the store began to keep that number, or serves the very content.
+    fn has_read(&self, kept: &Numbered) -> bool {
+        let is_served = |hash: &str| self.snapshot().is_some_and(|served| served.content_hash() == hash);
+        kept.as_ref().is_some_and(|(_, hash)| is_served(hash)) || self.shared.agreement.has_read(kept)
     }
 
     pub(crate) fn parts(&self) -> &CatalogParts {

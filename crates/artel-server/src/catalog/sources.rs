@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use artel_catalog::hub::read_published;
 use artel_catalog::scan::Scanned;
 use artel_catalog::shared::custom::{custom_folder, custom_tree, write_tree};
 use artel_catalog::shared::{Freshness, SavedSkill, Sealed, SnapshotDraft, SourceState, seal, seal_all};
@@ -12,18 +11,17 @@ use artel_model::catalog::{CustomSkill, Hub, SourceKind};
 use artel_model::id::{CustomSkillId, HubId};
 use artel_model::time::Timestamp;
 use artel_store::{CustomSkillStore, HubStore, StoreError};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
+use super::hub_content::{HubContent, hub_content, hub_state, is_behind, is_different};
 use super::scans::Candidate;
 use super::service::LoadDefault;
 
 /// What is said about a store that does not answer; what exactly is wrong is in the log.
-const STORE_FAILED: &str = "the store does not answer";
+pub(super) const STORE_FAILED: &str = "the store does not answer";
 
 /// The folder for what people saved, inside the data folder.
 const CUSTOM: &str = "custom";
-/// The folder for what hubs published, inside the data folder.
-const HUBS: &str = "hubs";
 
 /// What every source gave.
 #[derive(Default)]
@@ -32,7 +30,7 @@ pub(super) struct Sources {
     default_state: Option<Freshness>,
     custom: BTreeMap<CustomSkillId, (u64, SavedSkill)>,
     custom_state: Option<(Freshness, Option<Timestamp>)>,
-    hubs: Vec<(Hub, Option<Published>)>,
+    hubs: Vec<(Hub, Option<HubContent>)>,
     hubs_failed: bool,
     /// What was published of hubs that are gone or switched off, as long as somebody holds it.
     retired: BTreeMap<HubId, Vec<Weak<Loaded>>>,
@@ -42,15 +40,6 @@ struct Folders {
     catalog: Arc<Catalog>,
     sealed: Vec<Sealed>,
     loaded_at: Timestamp,
-}
-
-/// The content of a hub that was read from the disk.
-#[derive(Clone)]
-struct Published {
-    revision: String,
-    /// When it was first read here: asking the hub again changes nothing about its skills.
-    published_at: Option<Timestamp>,
-    sealed: Vec<Sealed>,
 }
 
 impl Sources {
@@ -144,13 +133,13 @@ impl Sources {
             }
         };
         self.hubs_failed = false;
-        let mut before: BTreeMap<HubId, Published> = std::mem::take(&mut self.hubs)
+        let mut before: BTreeMap<HubId, HubContent> = std::mem::take(&mut self.hubs)
             .into_iter()
             .filter_map(|(hub, published)| Some((hub.id, published?)))
             .collect();
         for hub in hubs.into_iter().filter(|hub| hub.is_enabled) {
             let known = before.remove(&hub.id);
-            let published = published(&hub, known, data).await;
+            let published = hub_content(&hub, known, data).await;
             self.hubs.push((hub, published));
         }
         for (id, gone) in before {
@@ -164,6 +153,23 @@ impl Sources {
         self.retired.values_mut().for_each(|held| held.retain(|loaded| loaded.strong_count() > 0));
         self.retired.retain(|_, held| !held.is_empty());
         self.retired.contains_key(&id) || self.hubs.iter().any(|(hub, _)| hub.id == id)
+    }
+
+    /// Returns the name of the content of a hub that is read here.
+    pub(super) fn hub_content(&self, id: HubId) -> Option<&str> {
+        let (_, content) = self.hubs.iter().find(|(hub, _)| hub.id == id)?;
+        content.as_ref().map(|content| content.name.as_str())
+    }
+
+    /// Returns the hubs of which this machine does not hold what they are set up for, or what was published last.
+    pub(super) fn hubs_behind(&self) -> Vec<HubId> {
+        let behind = self.hubs.iter().filter(|(hub, content)| is_behind(hub, content.as_ref()));
+        behind.map(|(hub, _)| hub.id).collect()
+    }
+
+    /// Returns how many hubs have another content elsewhere than here.
+    pub(super) fn differing_hubs(&self) -> usize {
+        self.hubs.iter().filter(|(hub, content)| is_different(hub, content.as_ref())).count()
     }
 
     /// Returns the revisions of what people saved.
@@ -216,7 +222,7 @@ impl Sources {
         draft.add_custom(state(SourceKind::AgentSkills, loaded_at, custom_state), custom);
         for (hub, published) in &self.hubs {
             let sealed = published.as_ref().map(|published| published.sealed.clone()).unwrap_or_default();
-            let state = hub_state(hub, published.is_some(), self.hubs_failed);
+            let state = hub_state(hub, published.as_ref(), self.hubs_failed);
             let published_at = published.as_ref().and_then(|published| published.published_at);
             draft.add_hub(hub, state, published_at, sealed);
         }
@@ -238,28 +244,6 @@ fn failed(before: Option<Freshness>, has_content: bool, now: Timestamp, reason: 
     }
 }
 
-fn hub_state(hub: &Hub, has_content: bool, store_failed: bool) -> SourceState {
-    let status = &hub.status;
-    let reason =
-        || status.last_failure_message.clone().unwrap_or_else(|| "it could not be fetched".to_owned());
-    let state = match (status.is_failing(), has_content) {
-        (false, true) if !store_failed => Freshness::Fresh,
-        (true, true) => {
-            Freshness::Stale { since: status.last_failure_at.unwrap_or(hub.created_at), reason: reason() }
-        }
-        (false, true) => Freshness::Stale { since: hub.updated_at, reason: STORE_FAILED.to_owned() },
-        (true, false) => Freshness::Unavailable { reason: reason() },
-        (false, false) => Freshness::Unavailable { reason: "it has not been fetched".to_owned() },
-    };
-    SourceState {
-        kind: SourceKind::Hub,
-        id: Some(hub.id.to_string()),
-        label: hub.location.clone(),
-        loaded_at: status.last_success_at,
-        state,
-    }
-}
-
 /// Writes a saved skill to the disk, in a folder of its own for every content, so that what runs is not pulled away, and
 /// loads it from there.
 fn saved(skill: &CustomSkill, root: &Utf8Path) -> Result<SavedSkill, String> {
@@ -277,41 +261,4 @@ fn saved(skill: &CustomSkill, root: &Utf8Path) -> Result<SavedSkill, String> {
         updated_at: skill.updated_at,
         sealed,
     })
-}
-
-/// Where the content of hubs is written.
-pub(super) fn hub_folder(data: &Utf8Path, hub: HubId) -> Utf8PathBuf {
-    data.join(HUBS).join(hub.to_string())
-}
-
-/// Returns the hubs that have a folder here. Blocks.
-pub(super) fn hubs_on_disk(data: &Utf8Path) -> Vec<HubId> {
-    let entries = data.join(HUBS).read_dir_utf8().into_iter().flatten().filter_map(Result::ok);
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.filter_map(|entry| entry.file_name().parse().ok()).collect()
-}
-
-async fn published(hub: &Hub, known: Option<Published>, data: &Utf8Path) -> Option<Published> {
-    let revision = hub.status.revision.clone()?;
-    if let Some(known) = known.as_ref().filter(|known| known.revision == revision) {
-        return Some(known.clone());
-    }
-    let folder = hub_folder(data, hub.id);
-    let read = tokio::task::spawn_blocking({
-        let revision = revision.clone();
-        move || {
-            let published = read_published(&folder).ok().flatten()?;
-            if published.revision.as_str() != revision {
-                return None;
-            }
-            let loaded = published.skills.iter().map(|skill| skill.load(Keep::Instructions));
-            let usable = loaded.filter(Loaded::is_usable).map(Arc::new).collect();
-            Some(seal_all(usable).into_iter().filter_map(Result::ok).collect())
-        }
-    });
-    match read.await.ok().flatten() {
-        Some(sealed) => Some(Published { revision, published_at: hub.status.last_success_at, sealed }),
-        // The folder of another machine is not ours; the hub is fetched here as well.
-        None => known,
-    }
 }

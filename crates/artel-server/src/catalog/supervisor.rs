@@ -118,8 +118,11 @@ impl Supervisor {
         let built = self.built();
         let last = built.last.as_ref();
         let (from, served_as) = (last.map(|(last, _)| last.generation()), served.map(Snapshot::generation));
-        let sync_status = match (from, served_as) {
-            (Some(from), Some(served)) if from == served => SyncStatus::InSync,
+        let is_same = |last: &Snapshot, served: &Snapshot| {
+            last.generation() == served.generation() && last.content_hash() == served.content_hash()
+        };
+        let sync_status = match (last, served) {
+            (Some((last, _)), Some(served)) if is_same(last, served) => SyncStatus::InSync,
             (Some(_), Some(_)) => SyncStatus::SupervisorStale,
             (None, _) | (_, None) => SyncStatus::Unknown,
         };

@@ -2,8 +2,8 @@
 
 use artel_engine::remove_folder;
 
+use super::hub_content::{hub_folder, hubs_on_disk};
 use super::hubs::Hubs;
-use super::sources::{hub_folder, hubs_on_disk};
 
 /// How long the folder of a hub stays after it was noticed that the hub is gone: another process that shares the folder may
 /// not know it yet, or be running something out of it.

@@ -177,7 +177,7 @@ pub(super) async fn supervisor_status(
     State(app): State<App>,
     Caller(caller): Caller,
 ) -> Json<SupervisorStatus> {
-    Json(app.catalogs().supervisor_status_for(&caller))
+    Json(app.catalogs().supervisor_status_for(&caller).await)
 }
 
 async fn refresh_skills(

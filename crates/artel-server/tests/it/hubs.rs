@@ -4,12 +4,14 @@
 
 use std::fs;
 
+use artel_catalog::shared::Freshness;
 use artel_model::catalog::Gate;
+use artel_server::{Reread, SyncStatus};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
 use crate::client::{Answered, Client};
-use crate::skills_place::{EVIL, Shop, instructions, names, skill_path};
+use crate::skills_place::{EVIL, Shop, administrator, instructions, names, skill_path};
 
 const HUBS: &str = "/api/skill-hubs";
 
@@ -282,4 +284,112 @@ async fn a_hub_is_looked_at_without_being_saved() {
     assert!(failed["error"].as_str().is_some_and(|error| !error.is_empty()), "{failed}");
     assert_eq!(shop.admin.get(HUBS).await.expect(200), json!({"hubs": []}));
     assert_eq!(names(&listed(&shop).await), Vec::<&str>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changed_settings_publish_anew() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[
+        ("red/pear/SKILL.md", &instructions("pear", "Pears.", "Pick.")),
+        ("green/plum/SKILL.md", &instructions("plum", "Plums.", "Pick.")),
+    ]);
+    let made = registered(&shop, &repository).await;
+    assert_eq!(names(&listed(&shop).await), ["pear", "plum"]);
+    // The same commit every time: only what is looked at changes.
+    for (change, expected) in [
+        (json!({"include_paths": ["red"]}), vec!["pear"]),
+        (json!({"include_paths": ["green"]}), vec!["plum"]),
+        (json!({"include_paths": ["red"]}), vec!["pear"]),
+        (json!({"include_paths": []}), vec!["pear", "plum"]),
+        (json!({"ref": "main"}), vec!["pear", "plum"]),
+    ] {
+        patch(&shop.admin, &made, change.clone()).await.expect(200);
+        let after = fetched(&shop, &made).await;
+        assert_eq!(after["skills_count"], expected.len(), "{change}");
+        let list = listed(&shop).await;
+        assert_eq!((names(&list), &list["meta"]["unavailable_sources"]), (expected, &json!([])), "{change}");
+        for skill in list["skills"].as_array().unwrap() {
+            let file = format!("{}/files/SKILL.md", skill_path(skill["id"].as_str().unwrap()));
+            assert_eq!(shop.admin.get(&file).await.status, 200, "{change}: {skill}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_keep_the_last_content_until_the_changed_hub_is_fetched() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[("pear/SKILL.md", &instructions("pear", "Pears.", "Pick."))]);
+    let made = registered(&shop, &repository).await;
+    patch(&shop.admin, &made, json!({"ref": "nowhere"})).await.expect(200);
+    let failing = fetched(&shop, &made).await;
+    assert!(failing["last_failure_message"].as_str().unwrap().contains("nowhere"), "{failing}");
+    let list = listed(&shop).await;
+    assert_eq!(names(&list), ["pear"]);
+    assert_eq!(list["meta"]["unavailable_sources"][0]["state"], "stale");
+    let file = format!("{}/files/SKILL.md", skill_path(list["skills"][0]["id"].as_str().unwrap()));
+    assert_eq!(shop.admin.get(&file).await.status, 200);
+    patch(&shop.admin, &made, json!({"ref": ""})).await.expect(200);
+    fetched(&shop, &made).await;
+    assert_eq!(listed(&shop).await["meta"]["unavailable_sources"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_machine_on_the_same_store_serves_the_hub_when_it_has_fetched_it() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[("pear/SKILL.md", &instructions("pear", "Pears.", "Pick."))]);
+    let made = registered(&shop, &repository).await;
+    let id: artel_model::id::HubId = made["id"].as_str().unwrap().parse().unwrap();
+
+    let (catalogs, hubs) = shop.second_machine().await;
+    let empty = catalogs.refresh(Reread::Folders).await.unwrap();
+    assert!(empty.entries().is_empty());
+    let Freshness::Unavailable { reason } = &empty.sources().last().unwrap().state else {
+        panic!("what is missing is said: {:?}", empty.sources());
+    };
+    assert!(reason.contains("not on this machine"), "{reason}");
+    catalogs.rebuild_supervisor();
+    let admin = administrator();
+    let status = catalogs.supervisor_status_for(&admin).await;
+    assert_eq!(status.sync_status, SyncStatus::SupervisorStale, "its content differs");
+
+    hubs.refresh(id).await.unwrap();
+    let second = catalogs.snapshot().unwrap();
+    let first = shop.catalogs.refresh(Reread::Kept).await.unwrap();
+    assert_eq!((second.entries().len(), second.content_hash()), (1, first.content_hash()));
+    catalogs.rebuild_supervisor();
+    assert_eq!(catalogs.supervisor_status_for(&admin).await.sync_status, SyncStatus::InSync);
+
+    // What the first machine fetches is missing at the second until it has fetched it, too.
+    repository.commit(&[("plum/SKILL.md", &instructions("plum", "Plums.", "Pick."))]);
+    fetched(&shop, &made).await;
+    assert_eq!(catalogs.supervisor_status_for(&admin).await.sync_status, SyncStatus::SupervisorStale);
+    let behind = catalogs.refresh(Reread::Kept).await.unwrap();
+    catalogs.rebuild_supervisor();
+    assert_eq!(behind.entries().len(), 1, "the last good content stays");
+    assert!(matches!(behind.sources().last().unwrap().state, Freshness::Stale { .. }));
+    assert_eq!(catalogs.supervisor_status_for(&admin).await.sync_status, SyncStatus::SupervisorStale);
+    hubs.refresh(id).await.unwrap();
+    catalogs.rebuild_supervisor();
+    assert_eq!(catalogs.snapshot().unwrap().entries().len(), 2);
+    assert_eq!(catalogs.supervisor_status_for(&admin).await.sync_status, SyncStatus::InSync);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_whose_folder_is_lost_is_fetched_again() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[("pear/SKILL.md", &instructions("pear", "Pears.", "Pick."))]);
+    registered(&shop, &repository).await;
+    let (catalogs, hubs) = shop.second_machine().await;
+    catalogs.refresh(Reread::Folders).await.unwrap();
+    // The service does it by itself as soon as it runs.
+    let mut changes = catalogs.changes();
+    changes.mark_unchanged();
+    let service = tokio::spawn(hubs.keep_current());
+    changes.changed().await.unwrap();
+    assert_eq!(catalogs.snapshot().unwrap().entries().len(), 1);
+    service.abort();
 }

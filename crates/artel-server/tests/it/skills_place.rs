@@ -12,6 +12,7 @@ use artel_catalog::{Catalog, Keep, load_folder};
 use artel_engine::Clock;
 use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
+use artel_model::access::{Credential, Principal, Scope, Viewer};
 use artel_model::catalog::{Gate, Severity};
 use artel_server::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread, Stores};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -30,6 +31,7 @@ pub(crate) struct Shop {
     pub(crate) admin: Client,
     pub(crate) catalogs: Catalogs,
     pub(crate) hubs: Hubs,
+    stores: Stores,
     fails: Arc<AtomicBool>,
     root: TempDir,
 }
@@ -62,8 +64,7 @@ impl Shop {
             write(&base.join("skills").join(path), text);
         }
         let fails = Arc::new(AtomicBool::new(false));
-        let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-server-launcher"));
-        let launcher = Launcher::start(LauncherConfig { program, guard: None }).await.unwrap();
+        let launcher = launcher().await;
         let mut made = None;
         let place = Place::open_with_parts(&[], |mut parts| {
             change(&mut parts.stores);
@@ -72,12 +73,23 @@ impl Shop {
             let hubs = parts.hubs.clone();
             parts.shelves = Arc::new(CatalogShelves::new(catalogs.clone()));
             parts.catalogs = catalogs.clone();
-            made = Some((catalogs, hubs));
+            made = Some((catalogs, hubs, parts.stores.clone()));
             parts
         })
         .await;
-        let (catalogs, hubs) = made.unwrap();
-        Self { admin: place.admin.clone(), place, catalogs, hubs, fails, root }
+        let (catalogs, hubs, stores) = made.unwrap();
+        Self { admin: place.admin.clone(), place, catalogs, hubs, stores, fails, root }
+    }
+
+    /// Returns the catalog and the hubs of another machine: the same store and an empty data folder.
+    pub(crate) async fn second_machine(&self) -> (Catalogs, Hubs) {
+        let base = self.path("second");
+        for folder in ["skills", "data", "work"] {
+            fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        let catalogs = catalogs(&base, Gate::Warn, &self.stores, &Arc::default());
+        let hubs = hubs(&base, &catalogs, launcher().await);
+        (catalogs, hubs)
     }
 
     /// Returns a path in the folder of the server.
@@ -145,6 +157,17 @@ pub(crate) fn without_id(answer: &Answered) -> Value {
         body.remove("request_id");
     }
     body
+}
+
+async fn launcher() -> Launcher {
+    let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-server-launcher"));
+    Launcher::start(LauncherConfig { program, guard: None }).await.unwrap()
+}
+
+/// Returns an administrator who asks beside the server.
+pub(crate) fn administrator() -> Principal {
+    let viewer = Viewer { user: "admin".parse().unwrap(), teams: Default::default() };
+    Principal { viewer, scopes: [Scope::Admin].into(), credential: Credential::Local }
 }
 
 fn write(path: &Utf8Path, text: &str) {

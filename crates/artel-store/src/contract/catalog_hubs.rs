@@ -21,6 +21,7 @@ fn fetched() -> HubStatus {
         last_failure_at: Some(at(200)),
         last_failure_message: Some(HOSTILE.to_owned()),
         revision: Some("0123abcd".to_owned()),
+        content: Some("0123abcd-ef".to_owned()),
         skills_count: 12,
         warnings: vec![HOSTILE.to_owned()],
     }
