@@ -165,6 +165,7 @@ impl Driver {
         self.surroundings.store.sync().await.map_err(DriveError::Store)?;
         tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
         self.surroundings.meters.run_ended(&self.run);
+        self.surroundings.hands.run_over(self.run.id());
         self.spans.over(&self.run);
         self.tell_progress();
         Ok(())
@@ -355,6 +356,7 @@ impl Driver {
         };
         let assignment = Assignment {
             run: self.run.id(),
+            owner: self.run.submission().viewer.clone(),
             plan: self.run.plan().id(),
             step: plan.id.clone(),
             attempt,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use artel_model::access::Viewer;
 use artel_model::id::{PlanId, RunId, StepId};
 use artel_model::plan::{StepIndex, Work};
 use artel_model::protocol::{DependencyResult, ToolEvent};
@@ -14,6 +15,9 @@ use tokio::sync::mpsc;
 pub trait Hands: Send + Sync + 'static {
     /// Begins an attempt and returns at once. Whatever happens, the attempt's reports end with [`Reports::ended`].
     fn begin(&self, assignment: Assignment, reports: Reports) -> Box<dyn AttemptControl>;
+
+    /// Clears away what was kept for the steps of a run, which is over.
+    fn run_over(&self, _run: RunId) {}
 }
 
 /// A running attempt, to be told something. Dropping it ends the attempt for certain.
@@ -27,6 +31,8 @@ pub trait AttemptControl: Send {
 pub struct Assignment {
     /// The run.
     pub run: RunId,
+    /// Who owns it; nothing for the local owner.
+    pub owner: Option<Viewer>,
     /// Its plan.
     pub plan: PlanId,
     /// The step.

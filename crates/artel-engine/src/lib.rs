@@ -6,6 +6,7 @@ mod asset;
 mod attempt_folder;
 mod clock;
 mod content;
+mod data_folders;
 mod driver;
 mod engine;
 mod error_text;
@@ -38,6 +39,7 @@ pub mod trace;
 
 pub use asset::{AssetError, AssetOrigin, AssetStore, KeptAsset};
 pub use clock::Clock;
+pub use data_folders::DataFolders;
 pub use driver::{DriveError, Progress};
 pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError};
 pub use hands::{Assignment, AttemptControl, Hands, Reports};

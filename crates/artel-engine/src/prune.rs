@@ -11,6 +11,7 @@ use artel_model::time::Timestamp;
 use artel_store::{PageRequest, Revision, RunFilter, RunRow, RunStore, StoreError};
 
 use crate::asset::AssetStore;
+use crate::data_folders::DataFolders;
 
 /// Runs that are listed at once.
 const RUNS_PAGE: usize = 500;
@@ -28,14 +29,16 @@ pub struct Pruned {
     pub assets: u64,
 }
 
-/// Removes the runs that ended before `before`, and the files that no other run made.
+/// Removes the runs that ended before `before`, the files that no other run made, and the data that steps of ended runs shared.
 ///
 /// Files go first: whoever is interrupted between the two can do it again.
 pub async fn prune(
     store: &dyn RunStore,
     assets: &AssetStore,
+    data: &DataFolders,
     before: Timestamp,
 ) -> Result<Pruned, StoreError> {
+    forget_ended(store, data).await?;
     let mut removed = 0;
     for hash in unwanted(store, assets, before).await? {
         match assets.remove(&hash) {
@@ -44,6 +47,17 @@ pub async fn prune(
         }
     }
     Ok(Pruned { runs: store.prune(before).await?, assets: removed })
+}
+
+/// Removes the data that the steps of runs shared which ended without their driver, or are not known any more.
+async fn forget_ended(store: &dyn RunStore, data: &DataFolders) -> Result<(), StoreError> {
+    for run in data.runs() {
+        let goes_on = store.run(run).await?.is_some_and(|row| !row.summary.state.is_final());
+        if !goes_on && let Err(error) = data.forget_run(run) {
+            tracing::warn!(%run, %error, "the data that steps of a run shared is left behind");
+        }
+    }
+    Ok(())
 }
 
 /// Returns the files of runs that are to be removed that no other run made.

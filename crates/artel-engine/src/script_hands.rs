@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use artel_catalog::{Loaded, read_config};
+use artel_model::data_scope::{DataRequest, Sharing, SkillOrigin, data_folder};
+use artel_model::id::RunId;
 use artel_model::plan::{ScriptTarget, Work};
 use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
@@ -15,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::asset::{AssetOrigin, AssetStore};
 use crate::attempt_folder::{AttemptFolder, AttemptFolders};
+use crate::data_folders::{DataFolderError, DataFolders};
 use crate::error_text::error_text;
 use crate::hands::{Assignment, AttemptControl, Hands, Reports};
 use crate::process::{
@@ -70,7 +73,7 @@ pub enum SandboxMode {
 }
 
 /// What skills may have of what they ask for beyond the usual.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Grants {
     /// Names of skills that may use the network; `*` stands for anything.
     pub network: Vec<artel_model::tool::Glob>,
@@ -80,6 +83,8 @@ pub struct Grants {
     pub write: Vec<Utf8PathBuf>,
     /// Environment variables that skills may see; `*` stands for anything.
     pub env: Vec<artel_model::tool::Glob>,
+    /// Ids of skills that may share their data with every caller; a bare name means one of the operator's own.
+    pub shared_data: Vec<String>,
 }
 
 /// Hands that run scripts.
@@ -101,6 +106,7 @@ struct Shared {
     shelves: Arc<dyn Shelves>,
     assets: AssetStore,
     rules: ScriptRules,
+    data_folders: DataFolders,
 }
 
 impl ScriptHands {
@@ -112,7 +118,8 @@ impl ScriptHands {
         rules: ScriptRules,
     ) -> Self {
         let folders = AttemptFolders::new(rules.work_folder.clone());
-        Self { shared: Arc::new(Shared { launcher, folders, shelves, assets, rules }) }
+        let data_folders = DataFolders::new(&rules.data);
+        Self { shared: Arc::new(Shared { launcher, folders, shelves, assets, rules, data_folders }) }
     }
 
     /// Waits until the folders of all attempts are cleared away whose end was reported.
@@ -137,6 +144,12 @@ impl Hands for ScriptHands {
             }
         });
         Box::new(ScriptControl { handle, timeout_ms, grace_ms })
+    }
+
+    fn run_over(&self, run: RunId) {
+        if let Err(error) = self.shared.data_folders.forget_run(run) {
+            tracing::warn!(%run, %error, "the data that steps of a run shared is left behind");
+        }
     }
 }
 
@@ -280,7 +293,7 @@ impl Shared {
     ) -> Result<Prepared, Unprepared> {
         let home = shelf.home(found.entry).map_err(|error| elsewhere(error_text(&error)))?;
         let program = script_file(&home, found.script)?;
-        let data_folder = data_folder(&home)?;
+        let data_folder = self.data_folder(found, &home, assignment)?;
         let config = self.config(found.entry).map_err(elsewhere)?;
         let folder = self.folders.take(&found.skill.name).map_err(|error| {
             elsewhere(format!("cannot make a folder in `{}`: {error}", self.rules.work_folder))
@@ -310,6 +323,31 @@ impl Shared {
         let writable = [run_folder.clone(), data_folder].into_iter().chain(shared).collect();
         let origin = AssetOrigin { run_folder, writable };
         Ok(Prepared { spawn, origin, config, folder })
+    }
+
+    /// Makes the folder in which the skill keeps what should last, as far as the owner of the run shares it.
+    fn data_folder(
+        &self,
+        found: &Found<'_>,
+        home: &Utf8Path,
+        assignment: &Assignment,
+    ) -> Result<Utf8PathBuf, Unprepared> {
+        let own = SkillOrigin::default_source(&found.skill.name);
+        let origin = found.origin.unwrap_or(&own);
+        let is_granted = self.rules.grants.shared_data.iter().any(|grant| origin.is_named_by(grant));
+        let place = data_folder(&DataRequest {
+            origin,
+            scope: found.skill.data_scope,
+            owner: assignment.owner.as_ref(),
+            run: assignment.run,
+            sharing: if is_granted { Sharing::Granted } else { Sharing::NotGranted },
+        });
+        let place = place.map_err(|refusal| elsewhere(refusal.to_string()))?;
+        let opened = self.data_folders.take_over_old(home, origin);
+        opened.and_then(|()| self.data_folders.open(&place)).map_err(|error| match &error {
+            DataFolderError::NotAFolder(_) => of_the_skill(error_text(&error)),
+            DataFolderError::Make { .. } | DataFolderError::Move { .. } => elsewhere(error_text(&error)),
+        })
     }
 
     /// Returns the settings that the script gets.
@@ -352,17 +390,20 @@ struct Found<'s> {
     entry: &'s Loaded,
     skill: &'s Skill,
     script: &'s Script,
+    origin: Option<&'s SkillOrigin>,
 }
 
 /// Finds the very script that the plan was made with.
-fn find<'s>(shelf: &'s SkillShelf, target: &ScriptTarget) -> Result<Found<'s>, String> {
-    let ScriptTarget { skill, version, script, .. } = target;
+fn find<'s>(shelf: &'s SkillShelf, target: &'s ScriptTarget) -> Result<Found<'s>, String> {
+    let ScriptTarget { skill, version, script, origin, .. } = target;
     let entry = shelf.entry(skill, version);
     let entry = entry.ok_or_else(|| format!("skill `{skill}@{version}` is not there any more"))?;
     let found = entry.skill.as_deref().and_then(|skill| Some((skill, skill.script(script)?)));
     let (skill, script) =
         found.ok_or_else(|| format!("skill `{skill}@{version}` has no script `{script}`"))?;
-    Ok(Found { entry, skill, script })
+    // The shelf may be of a viewer who sees the same files from another source: the plan knows which source was meant.
+    let origin = origin.as_ref().or_else(|| shelf.origin(skill));
+    Ok(Found { entry, skill, script, origin })
 }
 
 /// Returns the file of a script. Whatever links there are on the way, it must lie in the skill's folder.
@@ -375,25 +416,6 @@ fn script_file(home: &Utf8Path, script: &Script) -> Result<Utf8PathBuf, Unprepar
         Ok(file)
     } else {
         Err(of_the_skill(format!("the script `{written}` leads out of its skill's folder")))
-    }
-}
-
-/// Makes the folder in which a skill keeps what should last. The skill may have put a link there, which would let its
-/// scripts into any folder.
-fn data_folder(home: &Utf8Path) -> Result<Utf8PathBuf, Unprepared> {
-    let folder = home.join("data");
-    match std::fs::create_dir(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(elsewhere(format!("cannot make the folder `{folder}`: {error}")));
-        }
-        Ok(()) | Err(_) => {}
-    }
-    match std::fs::symlink_metadata(&folder) {
-        Ok(found) if found.is_dir() => Ok(folder),
-        Ok(_) => Err(of_the_skill(format!(
-            "`{folder}` is a link or a file: a skill's data is a folder of its own"
-        ))),
-        Err(error) => Err(elsewhere(format!("cannot look at `{folder}`: {error}"))),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use artel_catalog::{Catalog, Loaded, Location};
+use artel_model::data_scope::SkillOrigin;
 use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_model::plan::{SkillLookup, SkillView, ToolPath};
@@ -25,6 +26,8 @@ pub struct SkillShelf {
     health: BTreeMap<SkillName, SkillHealth>,
     paths: Paths,
     data: Utf8PathBuf,
+    /// Where skills come from that are not the operator's own.
+    origins: BTreeMap<SkillName, SkillOrigin>,
     /// What is found out about a skill when it is first asked for.
     known: BTreeMap<SkillPin, Known>,
     /// The real folders of skills, when a path is first asked for.
@@ -44,6 +47,7 @@ struct Known {
     content_hash: OnceLock<String>,
     content: Content,
     folder: OnceLock<String>,
+    origin: OnceLock<SkillOrigin>,
     home: OnceLock<Utf8PathBuf>,
 }
 
@@ -63,7 +67,22 @@ impl SkillShelf {
         let pins = catalog.registry().all().map(|skill| (skill.pin(), Known::default()));
         let known = pins.collect();
         let health = health.into_iter().map(|health| (health.skill.clone(), health)).collect();
-        Self { catalog, health, paths, data, known, folders: OnceLock::new() }
+        Self { catalog, health, paths, data, origins: BTreeMap::new(), known, folders: OnceLock::new() }
+    }
+
+    /// Says where skills come from; all others are the operator's own.
+    #[must_use]
+    pub fn with_origins(self, origins: BTreeMap<SkillName, SkillOrigin>) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// Returns which skill of which source this is.
+    pub fn origin<'s>(&'s self, skill: &Skill) -> Option<&'s SkillOrigin> {
+        let known = self.known.get(&skill.pin())?;
+        Some(known.origin.get_or_init(|| {
+            let from_elsewhere = self.origins.get(&skill.name).cloned();
+            from_elsewhere.unwrap_or_else(|| SkillOrigin::default_source(&skill.name))
+        }))
     }
 
     /// Returns the catalog.
@@ -118,6 +137,7 @@ impl SkillShelf {
         let availability = if is_enabled { Availability::Enabled } else { Availability::Disabled };
         Some(SkillView {
             skill,
+            origin: self.origin(skill),
             content_hash: self.content_hash(entry)?,
             folder: known.folder.get_or_init(|| self.shown_folder(&skill.name, &entry.location)),
             health: self.health(entry),

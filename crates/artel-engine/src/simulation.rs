@@ -213,6 +213,7 @@ fn submission(sketch: &Sketch, parallel: bool) -> Submission {
     let step = |(index, (kind, flags, needs)): (usize, &(char, u8, u16))| PlanStep {
         id: format!("{kind}{index}").parse().unwrap(),
         work: Work::Script(ScriptTarget {
+            origin: None,
             skill: "demo".parse().unwrap(),
             version: "1.0.0".parse().unwrap(),
             content_hash: "hash".to_owned(),

@@ -141,11 +141,20 @@ fn without_what_artel_adds(mut plan: PlanParts) -> PlanParts {
 }
 
 fn forget_version(target: &mut ScriptTarget) {
-    let ScriptTarget { skill: _, version, content_hash, script: _, tool_path, idempotent, is_entrypoint } =
-        target;
+    let ScriptTarget {
+        skill: _,
+        version,
+        content_hash,
+        script: _,
+        tool_path,
+        idempotent,
+        is_entrypoint,
+        origin,
+    } = target;
     *version = Version::new(0, 0, 0);
     content_hash.clear();
     tool_path.clear();
     *idempotent = false;
     *is_entrypoint = false;
+    *origin = None;
 }

@@ -211,6 +211,17 @@ impl Principal {
         self.scopes.contains(&Scope::Admin)
     }
 
+    /// Returns who owns what the principal starts; nothing for the person who has the data folder in hand. A run or an agent of
+    /// theirs is the same whether a command or a local client started it, and no name that a remote caller can have owns it.
+    pub fn owner(&self) -> Option<&Viewer> {
+        match self.credential {
+            Credential::Local => None,
+            Credential::AdminToken | Credential::ApiKey(_) | Credential::Oidc | Credential::MetricsToken => {
+                Some(&self.viewer)
+            }
+        }
+    }
+
     /// Says whether something of that owner is the principal's to see and steer. What nobody owns was started beside
     /// the server, by whoever has the data folder, and is an administrator's.
     pub fn owns(&self, owner: Option<&UserId>) -> bool {

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod catalog;
 pub mod composite;
 pub mod contract;
+pub mod data_scope;
 pub mod diagnostic;
 pub mod graph;
 pub mod health;

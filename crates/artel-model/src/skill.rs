@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::composite::{Composite, ErrorPolicy, Step};
+use crate::data_scope::DataScope;
 use crate::name::{LocalName, SkillName};
 use crate::rule::Rules;
 use crate::schema::Schema;
@@ -50,6 +51,8 @@ pub struct Skill {
     pub rules: Rules,
     /// What its scripts ask for beyond the default sandbox.
     pub sandbox: SandboxRequest,
+    /// Who shares the data that its scripts keep.
+    pub data_scope: DataScope,
 }
 
 /// Text about a skill.
@@ -175,6 +178,7 @@ impl Skill {
             composite: None,
             rules: Rules::default(),
             sandbox: SandboxRequest::default(),
+            data_scope: DataScope::default(),
         }
     }
 
@@ -231,6 +235,7 @@ impl Skill {
             error_policy: self.composite.as_ref().map(|composite| &composite.on_failure),
             rules: &self.rules,
             sandbox: &self.sandbox,
+            data_scope: self.data_scope,
             disable_model_invocation: !self.invocation.by_model,
             user_invocable: self.invocation.by_user,
             metadata: &self.about.metadata,
@@ -274,6 +279,7 @@ pub struct Manifest<'a> {
     error_policy: Option<&'a ErrorPolicy>,
     rules: &'a Rules,
     sandbox: &'a SandboxRequest,
+    data_scope: DataScope,
     disable_model_invocation: bool,
     user_invocable: bool,
     metadata: &'a Map<String, Value>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_agents::{Agents, Office};
 use artel_api::plans::PlannerWord;
 use artel_engine::planner::Planner;
-use artel_engine::{AssetStore, Clock, Engine, Shelves};
+use artel_engine::{AssetStore, Clock, DataFolders, Engine, Shelves};
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
     KeyStore, MailStore, RunStore, ScanStore, TrailStore,
@@ -76,6 +76,8 @@ pub struct Storeroom {
     pub assets: AssetStore,
     /// The folders that programs of agents work in.
     pub work: Utf8PathBuf,
+    /// What scripts keep.
+    pub data: DataFolders,
 }
 
 /// Who makes plans when somebody is asked for by name; of those who cannot, why.

@@ -55,6 +55,7 @@ fn chain(steps: usize) -> Submission {
     let step = |index: usize| PlanStep {
         id: format!("step-{index}").parse().unwrap(),
         work: Work::Script(ScriptTarget {
+            origin: None,
             skill: "demo".parse().unwrap(),
             version: "1.0.0".parse().unwrap(),
             content_hash: "sha256:0".to_owned(),

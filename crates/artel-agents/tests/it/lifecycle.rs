@@ -126,7 +126,7 @@ async fn a_call_that_nobody_waits_for_any_more_comes_to_its_end() {
             () = until(&place, id, AgentState::Running) => {}
         }
     }
-    std::fs::write(place.path("skills/waits/data/go"), "").unwrap();
+    std::fs::write(place.data_of("waits", None).join("go"), "").unwrap();
     until(&place, id, AgentState::Idle).await;
     assert_eq!(place.record(id).await.success_count, 1);
     place.execute(id, "quick", json!({})).await.unwrap();

@@ -20,9 +20,9 @@ async fn place() -> Workplace {
 
 /// Waits until so many slow scripts run, and returns their process numbers.
 async fn running(place: &Workplace, count: usize) -> Vec<String> {
-    let data = place.path("skills/slow/data");
+    let data = place.data_of("slow", None);
     loop {
-        let files = data.read_dir_utf8().unwrap().map(|entry| entry.unwrap().into_path());
+        let files = data.read_dir_utf8().into_iter().flatten().map(|entry| entry.unwrap().into_path());
         let pids: Vec<String> = files
             .filter_map(|file| std::fs::read_to_string(file).ok())
             .map(|text| text.trim().to_owned())

@@ -139,7 +139,6 @@ async fn a_run_goes_on_with_its_files_after_the_skills_of_its_viewer_changed() {
             TestSkill("greet", json!({}), &done(r#"{"of":"ann"}"#)),
         ],
     );
-    let folder = place.shelf_folder("ann", "waits");
     let plan = json!({
         "requestId": "123e4567-e89b-42d3-a456-426614174000",
         "tools": [{"toolId": "a", "skill": "waits"}, {"toolId": "b", "skill": "greet", "dependencies": ["a"]}],
@@ -147,7 +146,7 @@ async fn a_run_goes_on_with_its_files_after_the_skills_of_its_viewer_changed() {
     let id = spawn(&place, &ann, json!({ "plan": plan })).await.agent_id;
     // The same name and version, with other files; what waits is there no more.
     place.give("ann", &[TestSkill("greet", json!({}), &done(r#"{"of":"somebody else"}"#))]);
-    std::fs::write(folder.join("data/go"), "").unwrap();
+    std::fs::write(place.data_of("waits", Some(&ann)).join("go"), "").unwrap();
     let agent = place.agents.wait(id).await.unwrap().unwrap();
     assert_eq!((agent.state(), &results(&agent)["b"]), (AgentState::Completed, &json!({"of": "ann"})));
     let again = run(&place, &ann, json!({"skill": "greet"})).await;

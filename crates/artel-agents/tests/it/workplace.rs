@@ -15,11 +15,12 @@ use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::PatternPlanner;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode, ScriptHands,
-    ScriptRules, Shelves, SkillShelf,
+    AssetStore, Clock, DataFolders, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode,
+    ScriptHands, ScriptRules, Shelves, SkillShelf,
 };
 use artel_model::access::{UserId, Viewer};
 use artel_model::agent::{AgentRecord, AgentState, CallOrigin, Cause, Layer, SpawnLimits, SpawnRequest};
+use artel_model::data_scope::SkillOrigin;
 use artel_model::id::{AgentId, RunId};
 use artel_model::message::{Address, Message, MessageDraft};
 use artel_model::plan::resolve_text;
@@ -213,11 +214,12 @@ impl Workplace {
         id
     }
 
-    /// Returns where a skill lies that somebody sees.
-    pub(crate) fn shelf_folder(&self, user: &str, skill: &str) -> Utf8PathBuf {
-        let shelf = self.shelves.shelf(Some(&viewer(user)));
-        let entry = shelf.catalog().find(&skill.parse().unwrap(), None).unwrap();
-        shelf.home(entry).unwrap()
+    /// Makes the folder of the data that the scripts of a skill see in runs of an owner, and returns it.
+    pub(crate) fn data_of(&self, skill: &str, owner: Option<&Viewer>) -> Utf8PathBuf {
+        let origin = SkillOrigin::default_source(&skill.parse().unwrap());
+        let folder = DataFolders::new(&self.path("data")).of_owner(&origin, owner);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
     }
 
     /// Makes further agents on the same store, as another process would.
@@ -363,7 +365,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
         limits: limits(),
-        grants: Grants { network: Vec::new(), read: Vec::new(), write: Vec::new(), env: Vec::new() },
+        grants: Grants::default(),
         grace_ms: 500,
         data: base.join("data"),
         work_folder: base.join("work"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use artel_model::data_scope::DataScope;
 use artel_model::skill::Skill;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -11,6 +12,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub enum Permission {
     /// Its scripts ask for the network.
     Network,
+    /// Its scripts keep data that others than the owner of a run see: the members of a team, or every caller.
+    SharesData(DataScope),
     /// Its scripts ask to write this folder.
     Writes(String),
     /// Its scripts ask to read this folder.
@@ -43,6 +46,7 @@ impl Permission {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Network => "network",
+            Self::SharesData(_) => "data_scope",
             Self::Writes(_) => "writes",
             Self::Reads(_) => "reads",
             Self::Sees(_) => "variables",
@@ -59,6 +63,7 @@ impl Permission {
         match self {
             Self::Forbids(_) => true,
             Self::Network
+            | Self::SharesData(_)
             | Self::Writes(_)
             | Self::Reads(_)
             | Self::Sees(_)
@@ -75,6 +80,7 @@ impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Network => f.write_str("asks for the network"),
+            Self::SharesData(scope) => write!(f, "shares its data (`data_scope`: `{scope}`)"),
             Self::Writes(path) => write!(f, "asks to write `{path}`"),
             Self::Reads(path) => write!(f, "asks to read `{path}`"),
             Self::Sees(name) => write!(f, "asks for the variable `{name}`"),
@@ -96,6 +102,8 @@ pub fn permissions(skill: &Skill, interpreter: impl Fn(&Utf8Path) -> Option<Stri
     let (rules, sandbox) = (&skill.rules, &skill.sandbox);
     let mut all = BTreeSet::new();
     all.extend(sandbox.network.then_some(Permission::Network));
+    let scope = skill.data_scope;
+    all.extend(scope.is_wider_than_one_owner().then_some(Permission::SharesData(scope)));
     all.extend(sandbox.write.iter().cloned().map(Permission::Writes));
     all.extend(sandbox.read.iter().cloned().map(Permission::Reads));
     all.extend(sandbox.env.iter().cloned().map(Permission::Sees));

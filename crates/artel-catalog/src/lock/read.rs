@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use artel_model::catalog::UnknownSource;
+use artel_model::data_scope::DataScope;
 use artel_model::diagnostic::Position;
 use artel_model::limit::{LOCK_SKILLS_MAX, LOCK_TEXT_BYTES_MAX};
 use artel_model::name::{NameError, SkillName};
@@ -144,6 +145,8 @@ struct PermissionsTable {
     #[serde(default)]
     network: bool,
     #[serde(default)]
+    data_scope: Option<DataScope>,
+    #[serde(default)]
     writes: Vec<Spanned<String>>,
     #[serde(default)]
     reads: Vec<Spanned<String>>,
@@ -266,6 +269,7 @@ type Kind = fn(String) -> Permission;
 fn read_permissions(table: PermissionsTable) -> At<BTreeSet<Permission>> {
     let mut all = BTreeSet::new();
     all.extend(table.network.then_some(Permission::Network));
+    all.extend(table.data_scope.map(Permission::SharesData));
     let lists: [(Texts, Kind); 6] = [
         (table.writes, Permission::Writes),
         (table.reads, Permission::Reads),

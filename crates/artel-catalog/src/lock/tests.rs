@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_model::catalog::SourceKind;
+use artel_model::data_scope::DataScope;
 use artel_model::limit::{LOCK_SKILLS_MAX, LOCK_TEXT_BYTES_MAX};
 use artel_model::name::SkillName;
 use artel_model::skill::SkillPin;
@@ -117,6 +118,7 @@ fn what_a_skill_may_do_is_told_before_its_files() {
         .replace("\"Bash(git:*)\"", "\"Bash\"")
         .replace("[\"write\"]", "[]")
         .replace("\"network\": true", "\"network\": false")
+        .replace("\"sandbox\"", "\"data_scope\": \"shared\", \"sandbox\"")
         .replace("1.2.0", "1.3.0");
     after.add("skill.json", manifest, false);
     after.add("scripts/run.sh", "#!/usr/bin/env python3\n", true);
@@ -124,6 +126,7 @@ fn what_a_skill_may_do_is_told_before_its_files() {
     assert_snapshot!(told(&locked(&tree()), &locked(&after)).join("\n"), @"
     changed demo@1.2.0
       is 1.3.0
+      wider + shares its data (`data_scope`: `shared`)
       wider + allows `Bash`
       wider - forbids `write`
       wider + has the script `run`: scripts/run.sh by /usr/bin/env python3
@@ -251,6 +254,7 @@ fn permission() -> impl Strategy<Value = Permission> {
     let text = "[a-c\"\\n*() \u{e9}]{0,6}";
     prop_oneof![
         Just(Permission::Network),
+        Just(Permission::SharesData(DataScope::Shared)),
         Just(Permission::CalledByModel),
         Just(Permission::CalledByUser),
         text.prop_map(Permission::Allows),

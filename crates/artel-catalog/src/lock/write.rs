@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use artel_model::data_scope::DataScope;
 use artel_model::skill::SkillPin;
 use serde::Serialize;
 
@@ -42,6 +43,8 @@ struct SkillTable<'a> {
 struct PermissionsTable<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     network: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_scope: Option<DataScope>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writes: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -103,6 +106,7 @@ fn permissions_table(skill: &LockedSkill) -> PermissionsTable<'_> {
     for permission in &skill.permissions {
         match permission {
             Permission::Network => table.network = true,
+            Permission::SharesData(scope) => table.data_scope = Some(*scope),
             Permission::Writes(path) => table.writes.push(path),
             Permission::Reads(path) => table.reads.push(path),
             Permission::Sees(name) => table.variables.push(name),

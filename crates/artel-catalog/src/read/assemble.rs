@@ -395,6 +395,7 @@ fn build(
             composability_rules: manifest.composability_rules,
         },
         sandbox: manifest.sandbox.unwrap_or_default(),
+        data_scope: manifest.data_scope.unwrap_or_default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A skill as one file gives it: every field may be missing.
 
 use artel_model::composite::{ErrorPolicy, Step};
+use artel_model::data_scope::DataScope;
 use artel_model::diagnostic::Position;
 use artel_model::name::LocalName;
 use artel_model::rule::{CompatibilityRule, ComposabilityRule, OutputContract};
@@ -69,4 +70,5 @@ pub(crate) struct Draft {
     pub(crate) compatibility_rules: Vec<CompatibilityRule>,
     pub(crate) composability_rules: Vec<ComposabilityRule>,
     pub(crate) sandbox: Option<SandboxRequest>,
+    pub(crate) data_scope: Option<DataScope>,
 }

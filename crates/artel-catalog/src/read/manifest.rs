@@ -1,5 +1,6 @@
 //! The fields of `skill.json` and `skill.yaml`.
 
+use artel_model::data_scope::DataScope;
 use artel_model::diagnostic::{Code, Finding};
 use artel_model::limit;
 use artel_model::rule::Rules;
@@ -105,6 +106,7 @@ fn read_interface<'a>(
         (draft.error_policy, draft.fallback_position) = (Some(policy.value), policy.fallback_position);
     }
     draft.sandbox = read_sandbox(reader, fields.take("sandbox"));
+    draft.data_scope = read_data_scope(reader, fields.take("data_scope"));
 }
 
 fn read_rules<'a>(reader: &mut Reader<'a>, fields: &mut Fields<'a>, draft: &mut Draft, own: Option<&str>) {
@@ -197,6 +199,18 @@ fn read_dependencies<'a>(
         }
     }
     Some(dependencies)
+}
+
+/// Reads whose data a script sees. A word that is unknown leaves the usual scope, which shares nothing between owners.
+fn read_data_scope<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> Option<DataScope> {
+    let field = field?;
+    let scope = field.value.as_str().and_then(DataScope::named);
+    if scope.is_none() {
+        let message = format!("`data_scope` is `principal`, `run`, `team` or `shared`, not {}", field.value);
+        let hint = "each owner of a run has data of its own, as with `principal`";
+        reader.report(Code::FieldValue, &field.pointer, Part::Value, message, Some(hint));
+    }
+    scope
 }
 
 fn read_sandbox<'a>(reader: &mut Reader<'a>, field: Option<Field<'a>>) -> Option<SandboxRequest> {

@@ -12,6 +12,7 @@ use artel_model::catalog::Severity;
 /// A file with its content.
 pub(super) type FileContent = (Utf8PathBuf, Vec<u8>);
 
+const MANIFESTS: &[&str] = &["skill.json", "skill.yaml"];
 const MAIN_FILES: &[&str] = &["SKILL.md", "skill.md"];
 
 /// Promises that nothing leaves the machine.
@@ -60,6 +61,7 @@ fn frontmatter_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 /// Reports what a skill does against what it says.
 pub(super) fn check(session: &mut Session, files: &[FileContent]) {
     check_tools(session, files);
+    check_data_scope(session, files);
     if let (Some(Asks { network: false }), Some((path, line))) =
         (session.about.manifest, session.uses.network.clone())
     {
@@ -102,6 +104,22 @@ fn check_tools(session: &mut Session, files: &[FileContent]) {
             let line = u32::try_from(row + 1).unwrap_or(u32::MAX);
             at(session, path, line, &manifest::TOOLS_TOO_WIDE, Severity::Medium, "every command is allowed");
         }
+    }
+}
+
+/// Finds a manifest that asks for data of all callers. Lines are enough: a file that is written so that they are not is read
+/// by the loader, and what it asks for needs the operator's grant.
+fn check_data_scope(session: &mut Session, files: &[FileContent]) {
+    let manifests = files.iter().filter(|(path, _)| MANIFESTS.contains(&path.as_str()));
+    for (path, bytes) in manifests {
+        let text = String::from_utf8_lossy(bytes);
+        let asks = |line: &str| {
+            let plain = line.replace([' ', '"', '\'', ',', '{', '}'], "");
+            plain.contains("data_scope:shared") || plain.contains("dataScope:shared")
+        };
+        let Some(row) = text.lines().position(asks) else { continue };
+        let line = u32::try_from(row + 1).unwrap_or(u32::MAX);
+        at(session, path, line, &manifest::DATA_SHARED, Severity::Low, "the data is shared by all callers");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 
-use artel_engine::{AssetStore, Pruned, SubmitError, Submitted, prune};
+use artel_engine::{AssetStore, DataFolders, Pruned, SubmitError, Submitted, prune};
 use artel_model::access::Viewer;
 use artel_model::agent::Policy;
 use artel_model::run::{Deadlines, Submission};
@@ -20,7 +20,7 @@ const DONE: &str = r#"echo '{"version":"0","type":"done","ok":true}'"#;
 async fn a_skill_that_changes_between_two_steps_is_not_run() {
     let waits = format!("read -r _ < \"$ARTEL_DATA_DIR/pipe\"\n{DONE}");
     let place = Workplace::new(&[("first", &waits), ("second", DONE)]).await;
-    let pipe = place.path("skills/first/data/pipe");
+    let pipe = place.data_of("first").join("pipe");
     assert!(outside("mkfifo").arg(&pipe).status().unwrap().success());
     let tools = json!([
         {"toolId": "a", "skill": "first"},
@@ -40,7 +40,7 @@ async fn a_skill_that_changes_between_two_steps_is_not_run() {
 async fn a_run_goes_on_with_its_files_after_the_shelf_changed() {
     let waits = format!("read -r _ < \"$ARTEL_DATA_DIR/pipe\"\n{DONE}");
     let place = Workplace::new(&[("first", &waits), ("second", DONE), ("third", DONE)]).await;
-    let pipe = place.path("skills/first/data/pipe");
+    let pipe = place.data_of("first").join("pipe");
     assert!(outside("mkfifo").arg(&pipe).status().unwrap().success());
     let after = |id: &str, skill: &str| json!({"toolId": id, "skill": skill, "dependencies": ["a"]});
     let tools = json!([{"toolId": "a", "skill": "first"}, after("b", "second"), after("c", "third")]);
@@ -148,7 +148,9 @@ async fn files_go_with_the_last_run_that_made_them() {
     };
     assert_eq!(kept(), ["both\n", "old\n"]);
     let assets = AssetStore::new(place.path("assets"));
-    let prune = async |before| prune(&*place.store, &assets, before).await.unwrap();
+    let prune = async |before| {
+        prune(&*place.store, &assets, &DataFolders::new(&place.path("data")), before).await.unwrap()
+    };
     assert_eq!(prune(runs[0].created_at).await, Pruned { runs: 0, assets: 0 });
     // Older than they are, so that nothing depends on how fast this test is.
     place.make_old("assets");

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode, ScriptHands,
-    ScriptRules, SkillShelf,
+    AssetStore, Clock, DataFolders, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, SandboxMode,
+    ScriptHands, ScriptRules, SkillShelf,
 };
+use artel_model::data_scope::SkillOrigin;
 use artel_model::id::RunId;
 use artel_model::plan::resolve_text;
 use artel_model::run::{Deadlines, Submission, SubmissionKind};
@@ -43,6 +44,14 @@ impl OwnEnvironment for NoVariables {
 }
 
 impl Workplace {
+    /// Makes the folder of the data that the scripts of a skill see in runs of the local owner, and returns it.
+    pub(crate) fn data_of(&self, skill: &str) -> Utf8PathBuf {
+        let origin = SkillOrigin::default_source(&skill.parse().unwrap());
+        let folder = DataFolders::new(&self.path("data")).of_owner(&origin, None);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
     /// Makes a skill with one script each, of a name and the script's text.
     pub(crate) async fn new(skills: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
@@ -155,7 +164,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
         limits: limits(),
-        grants: Grants { network: Vec::new(), read: Vec::new(), write: Vec::new(), env: Vec::new() },
+        grants: Grants::default(),
         grace_ms: 1000,
         data: base.join("data"),
         work_folder: base.join("work"),

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use super::kind::read;
+use crate::data_scope::DataScope;
 use crate::limit;
 
 /// What may be written in `skill.json`, or as YAML in `skill.yaml`. `camelCase` means the same as `snake_case`; keys that
@@ -102,6 +103,9 @@ pub struct ManifestDocument {
     pub composability_rules: Option<Vec<ComposabilityRuleDocument>>,
     /// What the scripts ask for beyond the default sandbox.
     pub sandbox: Option<SandboxDocument>,
+    /// Who shares the data that its scripts keep; `shared` needs the operator's grant for this skill.
+    #[schemars(extend("default" = "principal"))]
+    pub data_scope: Option<DataScope>,
     /// Whether a model must not choose it by itself.
     #[schemars(extend("default" = false))]
     pub disable_model_invocation: Option<bool>,

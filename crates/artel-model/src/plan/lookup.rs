@@ -1,5 +1,6 @@
 //! What a plan must be told about skills before it can run. The catalog knows; the model only asks.
 
+use crate::data_scope::SkillOrigin;
 use crate::health::Health;
 use crate::name::{LocalName, SkillName};
 use crate::registry::Availability;
@@ -23,6 +24,8 @@ pub trait SkillLookup {
 pub struct SkillView<'a> {
     /// The skill.
     pub skill: &'a Skill,
+    /// Which source it is from, when that is known.
+    pub origin: Option<&'a SkillOrigin>,
     /// The hash of its files.
     pub content_hash: &'a str,
     /// Its folder, as documents show it.

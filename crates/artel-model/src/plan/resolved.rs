@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::data_scope::SkillOrigin;
 use crate::graph::{Cycle, Graph};
 use crate::id::{PlanId, StepId};
 use crate::name::{LocalName, SkillName};
@@ -149,6 +150,9 @@ pub struct ScriptTarget {
     /// Whether it is what the skill runs by itself, so that the skill's name means it too.
     #[serde(default)]
     pub is_entrypoint: bool,
+    /// Which skill of which source it is; nothing in plans that were made before sources were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<SkillOrigin>,
 }
 
 /// Something a step waits for.

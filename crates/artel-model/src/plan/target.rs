@@ -56,6 +56,7 @@ impl FoundScript<'_> {
             tool_path: self.tool_path.clone(),
             idempotent: skill.attempts.idempotent,
             is_entrypoint: skill.entrypoint.as_ref() == Some(&self.script.name),
+            origin: self.view.origin.cloned(),
         }
     }
 

@@ -24,6 +24,7 @@ pub(super) fn at(millis: i64) -> Timestamp {
 
 pub(super) fn script(name: &str, idempotent: bool) -> ScriptTarget {
     ScriptTarget {
+        origin: None,
         skill: name.parse().unwrap(),
         version: "1.0.0".parse().unwrap(),
         content_hash: format!("hash-of-{name}"),

@@ -1,11 +1,15 @@
 //! The skills of everybody as the engine needs them: a shelf for what each viewer sees.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_catalog::Catalog;
+use artel_catalog::shared::Entry;
 use artel_engine::{Shelves, SkillShelf};
 use artel_model::access::Viewer;
+use artel_model::catalog::Visibility;
+use artel_model::data_scope::SkillOrigin;
+use artel_model::name::SkillName;
 use artel_model::skill::SkillPin;
 use camino::Utf8PathBuf;
 
@@ -17,14 +21,17 @@ const SHELVES_MAX: usize = 64;
 /// The shelves of a server.
 pub struct CatalogShelves {
     catalogs: Catalogs,
+    /// Whose eyes the local owner sees with.
+    local: Viewer,
     /// By the tag of what is on them, the last used first.
     kept: Mutex<VecDeque<(String, Arc<SkillShelf>)>>,
 }
 
 impl CatalogShelves {
-    /// Makes shelves of what a catalog serves.
-    pub fn new(catalogs: Catalogs) -> Self {
-        Self { catalogs, kept: Mutex::default() }
+    /// Makes shelves of what a catalog serves. `local` is whose eyes the local owner sees with, where there is one; otherwise
+    /// what has no viewer sees only what every caller sees.
+    pub fn new(catalogs: Catalogs, local: Option<Viewer>) -> Self {
+        Self { catalogs, local: local.unwrap_or_else(nobody), kept: Mutex::default() }
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<(String, Arc<SkillShelf>)>> {
@@ -47,24 +54,34 @@ impl CatalogShelves {
         shelf
     }
 
-    fn shelf_of(&self, catalog: Catalog) -> SkillShelf {
+    fn shelf_of<'e>(&self, catalog: Catalog, entries: impl Iterator<Item = &'e Entry>) -> SkillShelf {
         let data: Utf8PathBuf = self.catalogs.parts().config.data.clone();
         // Who calls a server is in no folder of it, and need not know which there are.
-        SkillShelf::without_paths(catalog, self.catalogs.health(), data)
+        let origins: BTreeMap<SkillName, SkillOrigin> =
+            entries.map(|entry| (entry.name.clone(), origin(entry))).collect();
+        SkillShelf::without_paths(catalog, self.catalogs.health(), data).with_origins(origins)
     }
+}
+
+/// Returns which skill of which source an entry is.
+fn origin(entry: &Entry) -> SkillOrigin {
+    let teams = match &entry.visibility {
+        Visibility::Team { team_ids } => team_ids.clone(),
+        Visibility::Global | Visibility::Personal { .. } => BTreeSet::new(),
+    };
+    SkillOrigin { id: entry.id.to_string(), teams }
 }
 
 impl Shelves for CatalogShelves {
     fn shelf(&self, viewer: Option<&Viewer>) -> Arc<SkillShelf> {
-        // Nobody in particular sees what everybody sees; an error or nothing served gives no skills, never all.
-        let viewer = viewer.cloned().unwrap_or_else(nobody);
-        match self.catalogs.view(&viewer) {
+        // An error or nothing served gives no skills, never all.
+        match self.catalogs.view(viewer.unwrap_or(&self.local)) {
             Some(view) => {
                 // How well skills do is a part of what is decided with them.
                 let tag = format!("{} {}", view.etag(), self.catalogs.health_version());
-                self.found(&tag, || self.shelf_of(view.catalog()))
+                self.found(&tag, || self.shelf_of(view.catalog(), view.entries()))
             }
-            None => self.found("", || self.shelf_of(Catalog::of(Vec::new(), Vec::new()))),
+            None => self.found("", || self.shelf_of(Catalog::of(Vec::new(), Vec::new()), [].into_iter())),
         }
     }
 
@@ -76,7 +93,7 @@ impl Shelves for CatalogShelves {
             let snapshot = self.catalogs.snapshot()?;
             let entry = snapshot.entries().iter().find(|entry| entry.content_hash == content_hash)?;
             let catalog = Catalog::of(vec![Arc::clone(&entry.loaded)], Vec::new());
-            let shelf = self.found(content_hash, || self.shelf_of(catalog));
+            let shelf = self.found(content_hash, || self.shelf_of(catalog, [entry].into_iter()));
             shelf.holds(skill, content_hash).then_some(shelf)
         })
     }

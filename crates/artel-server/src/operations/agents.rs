@@ -51,7 +51,7 @@ pub(crate) async fn spawn(
     // Below an agent, what is spawned is whoever's that agent is, and an administrator may spawn below anybody's.
     let viewer = match request.parent {
         Some(_) if caller.is_admin() => None,
-        Some(_) | None => Some(&caller.viewer),
+        Some(_) | None => caller.owner(),
     };
     let spawner = SpawnCaller { viewer, origin: CallOrigin::Remote };
     let Spawned { record, warnings } = app.agents().spawn(&request, spawner, cause(caller)).await?;

@@ -171,7 +171,7 @@ pub(super) fn submission(
         slots: app.run_settings().slots,
         agent: None,
         policy: None,
-        viewer: Some(caller.viewer.clone()),
+        viewer: caller.owner().cloned(),
         trace_parent: None,
     }
 }
@@ -218,7 +218,8 @@ pub(crate) async fn read_run_log(
 
 /// Removes runs that ended long ago, whoever's they are.
 pub(crate) async fn prune_runs(app: &App, wish: PruneWish) -> Result<PrunedRuns, ApiError> {
-    let pruned = artel_engine::prune(&*app.stores().runs, &app.storeroom().assets, wish.before).await;
+    let room = app.storeroom();
+    let pruned = artel_engine::prune(&*app.stores().runs, &room.assets, &room.data, wish.before).await;
     let Pruned { runs, assets } = pruned?;
     Ok(PrunedRuns { removed: runs, assets })
 }

@@ -8,6 +8,7 @@ mod chat;
 mod chat_model;
 mod client;
 mod crowd;
+mod data;
 mod discovery;
 mod entitlement;
 mod events;

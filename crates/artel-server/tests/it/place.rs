@@ -21,11 +21,13 @@ use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
 use artel_engine::planner::{PatternPlanner, Planner};
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
 use artel_engine::{
-    AssetStore, Clock, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules,
-    Shelves,
+    AssetStore, Clock, DataFolders, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands,
+    ScriptRules, Shelves,
 };
+use artel_model::access::Viewer;
 use artel_model::agent::{Layer, SpawnLimits};
 use artel_model::catalog::{Gate, Severity};
+use artel_model::data_scope::SkillOrigin;
 use artel_model::setting::EnvAllowList;
 use artel_server::{
     App, AppParts, Authenticator, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
@@ -105,7 +107,7 @@ impl Place {
         let stores = stores(&store);
         let catalogs = catalogs(&base, &stores);
         catalogs.refresh(Reread::Folders).await.unwrap();
-        let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone()));
+        let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone(), None));
         let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-server-launcher"));
         let launcher = Launcher::start(LauncherConfig { program, guard: None }).await.unwrap();
         let engine = engine(&base, &launcher, &store, &shelves);
@@ -129,6 +131,7 @@ impl Place {
             storeroom: Storeroom {
                 assets: AssetStore::new(base.join("assets")),
                 work: base.join("agents-work"),
+                data: DataFolders::new(&base.join("data")),
             },
             assistant: None,
             runs: RunSettings { deadline_ms: 60_000, planning_ms: 10_000, slots: 4 },
@@ -155,9 +158,13 @@ impl Place {
         real(&self.root).join(relative)
     }
 
-    /// Lets the script of a skill go on that waits to be told.
+    /// Lets the script of a skill go on that the administrator started and that waits to be told.
     pub(crate) fn go(&self, skill: &str) {
-        fs::write(self.path("skills").join(skill).join("data/go"), "").unwrap();
+        let origin = SkillOrigin::default_source(&skill.parse().unwrap());
+        let admin = Viewer { user: "admin".parse().unwrap(), teams: [].into() };
+        let folder = DataFolders::new(&self.path("data")).of_owner(&origin, Some(&admin));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("go"), "").unwrap();
     }
 
     /// Returns a client that calls as somebody with a key that has these scopes.
@@ -340,7 +347,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
             file_bytes: 64 << 20,
             folder_bytes: 256 << 20,
         },
-        grants: Grants { network: Vec::new(), read: Vec::new(), write: Vec::new(), env: Vec::new() },
+        grants: Grants::default(),
         grace_ms: 500,
         data: base.join("data"),
         work_folder: base.join("work"),

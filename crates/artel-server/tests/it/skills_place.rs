@@ -71,7 +71,7 @@ impl Shop {
             let catalogs = catalogs(&base, gate, &parts.stores, &fails);
             parts.hubs = hubs(&base, &catalogs, launcher);
             let hubs = parts.hubs.clone();
-            parts.shelves = Arc::new(CatalogShelves::new(catalogs.clone()));
+            parts.shelves = Arc::new(CatalogShelves::new(catalogs.clone(), None));
             parts.catalogs = catalogs.clone();
             made = Some((catalogs, hubs, parts.stores.clone()));
             parts

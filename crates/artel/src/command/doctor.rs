@@ -122,6 +122,7 @@ fn running_settings(config: &Config) -> Vec<Row> {
                 ("write", join(&grants.write)),
                 ("env", join(&grants.env)),
                 ("path", join(&grants.path)),
+                ("shared_data", join(&grants.shared_data)),
             ];
             let given: Vec<String> = lists
                 .into_iter()

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use artel_catalog::{Catalog, FileEntry, Keep, Loaded, file_hash, holds_settings, main_file};
+use artel_model::data_scope::DataScope;
 use artel_model::limit::SKILL_BYTES_MAX;
 use artel_model::registry::ResolveError;
 use artel_model::skill::Skill;
@@ -164,6 +165,7 @@ fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) 
     fact("needs", skill.about.compatibility.clone().unwrap_or_default());
     let attempts = skill.attempts;
     fact("attempts", format!("{} s each, {} retries", attempts.timeout_s, attempts.max_retries));
+    fact("data", shared_by(skill.data_scope).to_owned());
     match chain(catalog, skill) {
         Ok(order) if order.len() > 1 => fact("runs after", order[..order.len() - 1].join(" \u{2192} ")),
         Ok(_) => {}
@@ -191,6 +193,16 @@ fn text(context: Context<'_>, catalog: &Catalog, entry: &Loaded, skill: &Skill) 
         entry.files.iter().map(|file| [file.path.to_string(), format!("{} bytes", file.size)]),
     ));
     Ok(out)
+}
+
+/// Says who shares the data that a skill keeps.
+fn shared_by(scope: DataScope) -> &'static str {
+    match scope {
+        DataScope::Principal => "of the owner of a run",
+        DataScope::Run => "of one run",
+        DataScope::Team => "shared by a team",
+        DataScope::Shared => "shared by all callers, when the operator grants it",
+    }
 }
 
 fn parameters(context: Context<'_>, skill: &Skill) -> String {

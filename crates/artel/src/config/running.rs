@@ -121,6 +121,8 @@ pub(super) struct GrantsTable {
     env: Vec<String>,
     #[serde(default)]
     path: Vec<Utf8PathBuf>,
+    #[serde(default)]
+    shared_data: Vec<String>,
 }
 
 /// What skills may have of what they ask for beyond the usual.
@@ -136,12 +138,14 @@ pub(crate) struct GrantSettings {
     pub(crate) env: Vec<String>,
     /// Folders with programs that scripts find besides the system's.
     pub(crate) path: Vec<Utf8PathBuf>,
+    /// Ids of skills that may share their data with every caller.
+    pub(crate) shared_data: Vec<String>,
 }
 
 impl GrantsTable {
     pub(super) fn settings(self) -> GrantSettings {
-        let Self { network, read, write, env, path } = self;
-        GrantSettings { network, read, write, env, path }
+        let Self { network, read, write, env, path, shared_data } = self;
+        GrantSettings { network, read, write, env, path, shared_data }
     }
 }
 

@@ -39,7 +39,7 @@ impl HubDesk {
             Some(client) => Self::There(client),
             None => {
                 let who = local_principal(&context.config.environment);
-                Self::Here(Foundation::open(context).await?, who)
+                Self::Here(Foundation::open(context, None).await?, who)
             }
         };
         let result = work(&desk).await;

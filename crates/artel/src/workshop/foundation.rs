@@ -36,13 +36,13 @@ pub(crate) struct Foundation {
 }
 
 impl Foundation {
-    /// Opens the store and the workshop. The catalog is not read yet.
-    pub(crate) async fn open(context: Context<'_>) -> Result<Self, Failure> {
+    /// Opens the store and the workshop. The catalog is not read yet. `local` is whose eyes the local owner sees with.
+    pub(crate) async fn open(context: Context<'_>, local: Option<Viewer>) -> Result<Self, Failure> {
         let data = absolute(&context.config.data.value)?;
         let store = Store::open(context.config).await?;
         let stores = stores(&store);
         let catalogs = catalogs(context, &stores)?;
-        let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone()));
+        let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone(), local));
         let shelf = Shelf { skills: Arc::new(empty_shelf(&data)), store: Some(store) };
         let workshop = Workshop::open_on(context, shelf, shelves.clone()).await?;
         let hubs = hubs(context, &catalogs, &workshop)?;

@@ -191,6 +191,7 @@ fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Script
             read: grants.read.clone(),
             write: grants.write.clone(),
             env: globs(&grants.env),
+            shared_data: grants.shared_data.clone(),
         },
         grace_ms: config.run.value.grace_ms,
         data,

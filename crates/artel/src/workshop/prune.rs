@@ -1,6 +1,6 @@
 //! Removing what ended long ago: runs, and the files that only they made; what agents that are gone worked in.
 
-use artel_engine::{AssetStore, Pruned};
+use artel_engine::{AssetStore, DataFolders, Pruned};
 use artel_model::time::Timestamp;
 use artel_server::Storeroom;
 
@@ -14,12 +14,17 @@ use crate::failure::Failure;
 /// Returns where files lie that runs and agents made.
 pub(super) fn storeroom(context: Context<'_>) -> Result<Storeroom, Failure> {
     let data = absolute(&context.config.data.value)?;
-    Ok(Storeroom { assets: AssetStore::new(data.join(ASSETS)), work: data.join(KEPT) })
+    Ok(Storeroom {
+        assets: AssetStore::new(data.join(ASSETS)),
+        work: data.join(KEPT),
+        data: DataFolders::new(&data),
+    })
 }
 
 /// Removes the runs that ended before `before`.
 pub(crate) async fn prune(context: Context<'_>, store: &Store, before: Timestamp) -> Result<Pruned, Failure> {
-    let pruned = artel_engine::prune(&*store.runs, &storeroom(context)?.assets, before).await;
+    let room = storeroom(context)?;
+    let pruned = artel_engine::prune(&*store.runs, &room.assets, &room.data, before).await;
     pruned.map_err(|error| Failure::unavailable(&error))
 }
 

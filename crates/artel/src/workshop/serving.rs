@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::agency::Agency;
 use super::assistant::assistant;
-use super::foundation::Foundation;
+use super::foundation::{Foundation, local_principal};
 use super::key_cabinet::lets_nobody_in;
 use super::open::{Workshop, settings_rules};
 use super::planner::{planner, planning_ms};
@@ -53,7 +53,12 @@ impl Serving {
         config: ServerConfig,
         token: Token,
     ) -> Result<Self, Failure> {
-        let Foundation { catalogs, hubs, stores, shelves, workshop } = Foundation::open(context).await?;
+        let local = match token {
+            Token::Unneeded => Some(local_principal(&context.config.environment).viewer),
+            Token::Kept | Token::Renewed => None,
+        };
+        let Foundation { catalogs, hubs, stores, shelves, workshop } =
+            Foundation::open(context, local).await?;
         let agency = Agency::open(context, &workshop).await?;
         catalogs.refresh(Reread::Folders).await.map_err(|error| Failure::unavailable(&error))?;
         catalogs.rebuild_supervisor();

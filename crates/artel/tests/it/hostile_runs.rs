@@ -24,8 +24,9 @@ fn a_link_in_the_place_of_the_data_folder_opens_no_other_folder() {
     skill(&session, "reacher", &format!("{script}{DONE}\n"));
     session.link("../../victim", "skills/reacher/data");
     let shown = session.run(&["skill", "run", "reacher"]);
-    assert!(shown.starts_with("exit 1") && shown.contains("is a link or a file"), "{shown}");
+    assert!(shown.starts_with("exit 0"), "{shown}");
     assert!(!session.path().join("victim/owned").exists());
+    assert!(session.data_of("reacher").join("owned").exists(), "its data is kept elsewhere");
 }
 
 #[test]
@@ -41,10 +42,11 @@ os.chmod(folder + "/run", 0o755)
 "##;
     skill(&session, "planter", &format!("{script}{DONE}\n"));
     assert!(session.run(&["skill", "run", "planter"]).starts_with("exit 0"));
-    assert!(session.path().join("skills/planter/data/memory/skill.json").exists(), "it was planted");
+    assert!(session.data_of("planter").join("memory/skill.json").exists(), "it was planted");
     assert_eq!(session.json(&["skill", "show", "memory"])["version"], "1.0.0");
+    let path = session.data_of("planter").join("memory/scripts/run");
     let plan = json!({"requestId": "7f1f7a8e-6a43-4a4e-9f4c-0d8f9a3a1c11",
-        "tools": [{"toolId": "a", "toolPath": "skills/planter/data/memory/scripts/run"}]});
+        "tools": [{"toolId": "a", "toolPath": path}]});
     session.write("plan.json", &plan.to_string());
     assert!(session.run(&["plan", "run", "plan.json"]).starts_with("exit 1"));
 }

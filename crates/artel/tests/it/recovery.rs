@@ -38,7 +38,7 @@ impl Place {
 
     /// Returns how often each step ran.
     fn marks(&self) -> BTreeMap<String, usize> {
-        let log = self.session.path().join("skills/mark/data/log");
+        let log = self.session.data_of("mark").join("log");
         let mut marks = BTreeMap::new();
         for line in std::fs::read_to_string(log).unwrap_or_default().lines() {
             *marks.entry(line.to_owned()).or_default() += 1;

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use artel_engine::DataFolders;
+use artel_model::data_scope::SkillOrigin;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A folder of its own, with nothing of the real environment.
@@ -34,6 +36,14 @@ impl Session {
         let written_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(written_at).unwrap();
         path
+    }
+
+    /// Makes the folder of the data that the scripts of a skill see in runs of this session, and returns it.
+    pub(crate) fn data_of(&self, skill: &str) -> Utf8PathBuf {
+        let origin = SkillOrigin::default_source(&skill.parse().unwrap());
+        let folder = DataFolders::new(&self.path().join(".artel")).of_owner(&origin, None);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
     }
 
     pub(crate) fn read(&self, path: &str) -> String {

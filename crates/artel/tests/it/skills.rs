@@ -91,6 +91,7 @@ fn a_skill_is_shown_whole() {
     changed     2023-11-14T22:13:20Z
     tags        one
     attempts    30 s each, 0 retries
+    data        of the owner of a run
     runs after  navigate@1.0.0
     allows      Bash(git:*)
     forbids     write

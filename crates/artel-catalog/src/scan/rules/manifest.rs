@@ -28,6 +28,23 @@ pub(in crate::scan) static NETWORK_NOT_ASKED: Rule = Rule {
     good: &[],
 };
 
+pub(in crate::scan) static DATA_SHARED: Rule = Rule {
+    id: "data-shared",
+    severity: Severity::Low,
+    category: Category::PermissionMismatch,
+    title: "asks to share its data between all callers",
+    explanation: "What one caller stores with the skill, every other caller can read and change through it.",
+    remediation: "Leave `data_scope` out, so that each caller has data of their own, or say in the description why it is shared.",
+    bad: &[
+        file("skill.json", b"{\"name\": \"demo\", \"data_scope\": \"shared\"}\n"),
+        file("skill.yaml", b"name: demo\ndataScope: 'shared'\n"),
+    ],
+    good: &[
+        file("skill.json", b"{\"name\": \"demo\", \"data_scope\": \"run\"}\n"),
+        file("skill.yaml", b"name: demo\ndescription: 'data_scope is shared'\n"),
+    ],
+};
+
 pub(in crate::scan) static CONTRADICTS: Rule = Rule {
     id: "contradicts-description",
     severity: Severity::High,
@@ -68,4 +85,4 @@ pub(in crate::scan) static SEVERAL_SIGNS: Rule = Rule {
 };
 
 pub(in crate::scan) static RULES: &[&Rule] =
-    &[&TOOLS_TOO_WIDE, &NETWORK_NOT_ASKED, &CONTRADICTS, &HOOK_COMMAND, &SEVERAL_SIGNS];
+    &[&TOOLS_TOO_WIDE, &NETWORK_NOT_ASKED, &DATA_SHARED, &CONTRADICTS, &HOOK_COMMAND, &SEVERAL_SIGNS];

@@ -63,6 +63,7 @@ fn work(head: &str) -> Work {
         return Work::Gather { skill, version, content_hash, on_failure: ErrorRule::Abort };
     }
     Work::Script(ScriptTarget {
+        origin: None,
         skill,
         version,
         content_hash,
