@@ -48,9 +48,10 @@ impl Canonical {
             }
         }
         headers.sort();
-        let body = match &answer.body {
-            Value::Null => self.text(&answer.text),
-            body => self.value("", body).to_string(),
+        let body = if answer.body.is_null() {
+            self.text(&answer.text)
+        } else {
+            self.value("", &answer.body).to_string()
         };
         format!("{} {headers:?} {body}", answer.status)
     }

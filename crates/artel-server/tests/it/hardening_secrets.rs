@@ -1,7 +1,5 @@
 //! Nothing that is secret gets into logs, answers or the store, whatever is called and however it fails.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
-
 use artel_store::{AuditFilter, AuditStore as _, KeyStore as _, PageRequest};
 use serde_json::json;
 

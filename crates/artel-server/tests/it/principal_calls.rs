@@ -12,6 +12,8 @@ use crate::skills_place::{EVIL, skill_path};
 
 /// Names that skills of both principals share; the first two are skills of the server.
 pub(crate) const NAMES: [&str; 4] = ["bake", "fails", "brew", "burn"];
+/// Skills that are run: one of them counts in its data how often.
+const RUN: [&str; 5] = ["bake", "counts", "fails", "brew", "burn"];
 /// Requests that are wrong in some way: a method, a path, a body.
 const BAD: [(&str, &str, &str); 8] = [
     ("POST", "/api/skills", "{\"name\":1}"),
@@ -67,7 +69,7 @@ impl Call {
             3 => Self::Change { which },
             4 => Self::PutFile { which },
             5 => Self::Delete { which },
-            6 | 7 => Self::Run { name, key: sometimes(dice) },
+            6 | 7 => Self::Run { name: RUN[dice.roll(RUN.len())], key: sometimes(dice) },
             8 => Self::Spawn { workspace: dice.roll(2) == 0 },
             9 => Self::SpawnSkill,
             10 => Self::Terminate { which },

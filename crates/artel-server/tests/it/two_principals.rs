@@ -20,6 +20,12 @@ const CALLS: usize = 24;
 const SHRINKS_MAX: usize = 40;
 /// A word in everything that the other saves, sends and searches for.
 const SECRET: &str = "annsecret";
+/// A script that counts in its data how often it was run.
+const COUNTS: &str = r#"
+count=$(( $(cat "$ARTEL_DATA_DIR/count" 2>/dev/null || echo 0) + 1 ))
+echo $count > "$ARTEL_DATA_DIR/count"
+echo "{\"version\":\"0\",\"type\":\"done\",\"ok\":true,\"output\":{\"count\":$count}}"
+"#;
 /// What can be asked without knowing an id.
 const QUESTIONS: [&str; 28] = [
     "/api/skills?include_content=true",
@@ -83,6 +89,7 @@ fn program(seed: u64) -> Program {
         Call::Send { message_id: Some(0) },
         Call::Publish { message_id: Some(1) },
         Call::Run { name: "bake", key: Some(0) },
+        Call::Run { name: "counts", key: None },
         Call::Save { name: "brew", is_team: false, is_evil: false },
     ];
     let first = first.into_iter().flat_map(|call| [(Who::Other, call.clone()), (Who::Watcher, call)]);
@@ -92,7 +99,11 @@ fn program(seed: u64) -> Program {
 /// Runs a program, and returns what the watcher was told after each call. Calls of the other are left out of a quiet world.
 async fn told(program: &Program, teams: Teams, is_quiet: bool) -> Vec<Vec<String>> {
     let provider = Provider::open().await;
-    let skills = [TestSkill("bake", json!({}), &done("{}")), TestSkill("fails", json!({}), "exit 3")];
+    let skills = [
+        TestSkill("bake", json!({}), &done("{}")),
+        TestSkill("fails", json!({}), "exit 3"),
+        TestSkill("counts", json!({}), COUNTS),
+    ];
     let mut place = Place::open_with_parts(&skills, |mut parts| {
         parts.config.requests_per_second = 1_000_000;
         parts.config.request_burst = 1_000_000;
