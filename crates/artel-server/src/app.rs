@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use artel_agents::{Agents, Office};
 use artel_api::plans::PlannerWord;
 use artel_engine::planner::Planner;
 use artel_engine::{AssetStore, Clock, DataFolders, Engine, Shelves};
+use artel_model::catalog::AuditAction;
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
-    KeyStore, MailStore, RunStore, ScanStore, TrailStore,
+    KeyStore, MailStore, RunStore, ScanStore, StoreError, TrailStore,
 };
 use camino::Utf8PathBuf;
 use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::assistant::{Assistant, Conversations};
-use crate::auth::Authenticator;
+use crate::audit::audit;
+use crate::auth::{Authenticator, Network};
 use crate::catalog::{Catalogs, Hubs};
 use crate::config::ServerConfig;
 use crate::idempotency::Remembered;
@@ -129,11 +133,30 @@ pub struct App {
     shared: Arc<Shared>,
 }
 
+/// What can be changed while the server runs.
+pub(crate) struct LiveSettings {
+    pub(crate) limits: Limits,
+    pub(crate) trusted_proxies: Vec<Network>,
+    pub(crate) slow_request: Duration,
+    pub(crate) publishes_skills: bool,
+}
+
+impl LiveSettings {
+    fn of(config: &ServerConfig) -> Self {
+        Self {
+            limits: Limits::new(config),
+            trusted_proxies: config.trusted_proxies.clone(),
+            slow_request: config.slow_request,
+            publishes_skills: config.publishes_skills,
+        }
+    }
+}
+
 struct Shared {
     parts: AppParts,
     /// Whether live streams go on; a stream that never ends would hold up the end of the server.
     closing: watch::Sender<bool>,
-    limits: Limits,
+    live: ArcSwap<LiveSettings>,
     meters: HttpMeters,
     /// Room for live streams.
     streams: Arc<Semaphore>,
@@ -157,7 +180,7 @@ impl App {
     pub fn new(parts: AppParts) -> Self {
         let shared = Shared {
             closing: watch::Sender::new(false),
-            limits: Limits::new(&parts.config),
+            live: ArcSwap::from_pointee(LiveSettings::of(&parts.config)),
             meters: HttpMeters::new(),
             streams: Arc::new(Semaphore::new(parts.config.streams_max)),
             pulse: Pulse::new(parts.stores.runs.clone()),
@@ -298,8 +321,22 @@ impl App {
         &self.shared.parts.authenticator
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.shared.limits
+    /// Returns what can be changed while the server runs, as it is at this moment.
+    pub(crate) fn live(&self) -> Arc<LiveSettings> {
+        self.shared.live.load_full()
+    }
+
+    /// Takes over what can be changed while the server runs: limits on requests, trusted proxies, what counts as slow, and
+    /// whether skills are published. Requests are counted afresh.
+    pub fn reload(&self, config: &ServerConfig) {
+        self.shared.live.store(Arc::new(LiveSettings::of(config)));
+    }
+
+    /// Writes down what the operator of the machine did to the server itself.
+    pub async fn note_operator(&self, subject: &str, summary: &str) -> Result<(), StoreError> {
+        let (store, now) = (&*self.stores().audit, self.clock().now());
+        let operator = crate::auth::administrator();
+        audit(store, now, &operator, None, AuditAction::SettingChanged, subject, summary).await
     }
 
     pub(crate) fn meters(&self) -> &HttpMeters {

@@ -53,7 +53,7 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     app.meters().streams(app.config().streams_max.saturating_sub(app.streams().available_permits()));
     let (status, took) = (response.status(), began.elapsed());
     let exchange = Exchange { id: &id, method: &method, path: uri.path(), address, status, took };
-    app.request_log().answered(&facts, &exchange, app.config().slow_request, app.clock().now());
+    app.request_log().answered(&facts, &exchange, app.live().slow_request, app.clock().now());
     add_headers(&mut response, &id);
     response
 }
@@ -62,7 +62,7 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
 fn address(app: &App, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
-    ClientAddress::of(peer, request.headers(), &app.config().trusted_proxies).0
+    ClientAddress::of(peer, request.headers(), &app.live().trusted_proxies).0
 }
 
 /// An error that came from the router or a library, and has no envelope.

@@ -24,7 +24,7 @@ use crate::config::ServerConfig;
 use crate::envelope::enveloped;
 use crate::patience::{ReadOrLose, Tardy, TimedBody};
 use crate::route::router;
-use crate::tls::{Encryption, TlsError};
+use crate::tls::{Encryption, ServedCertificate, TlsError};
 
 /// Connections that the system holds until they are accepted; whoever comes beyond them tries again a second later.
 const WAITING_MAX: u32 = 4096;
@@ -99,6 +99,11 @@ impl Server {
     /// Returns where it listens.
     pub fn address(&self) -> SocketAddr {
         self.entrance.address()
+    }
+
+    /// Returns the certificate that connections are encrypted with; nothing when they are not.
+    pub fn certificate(&self) -> Option<ServedCertificate> {
+        self.entrance.encryption.as_ref().map(Encryption::served)
     }
 
     /// Serves until `stopped` is over; then accepts nothing more and lets what is under way end.

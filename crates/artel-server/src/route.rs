@@ -107,9 +107,9 @@ async fn admitted(
     next: Next,
     (span, facts): (&mut RequestSpan, &RequestFacts),
 ) -> Result<Response, ApiError> {
-    let needs = endpoint.needs;
-    let from = ClientAddress::of(address.ip(), request.headers(), &app.config().trusted_proxies);
-    let (now, limits) = (app.clock().now(), app.limits());
+    let (needs, live) = (endpoint.needs, app.live());
+    let from = ClientAddress::of(address.ip(), request.headers(), &live.trusted_proxies);
+    let (now, limits) = (app.clock().now(), &live.limits);
     let asker = if needs == Needs::Nothing {
         Asker::Address(from.neighbourhood())
     } else {

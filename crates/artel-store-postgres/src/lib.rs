@@ -33,8 +33,10 @@ mod statement;
 mod store;
 mod topic;
 mod trail;
+mod version;
 mod wait;
 
 pub use metrics::METRICS;
+pub use migrate::SCHEMA_VERSION;
 pub use options::{PostgresOptions, SchemaName, SchemaNameError};
 pub use store::PostgresStore;

@@ -10,6 +10,9 @@ use tokio::time::timeout;
 use crate::error::store_error;
 use crate::options::{PostgresOptions, SchemaName};
 
+/// The version of the tables that this artel makes.
+pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
+
 /// The steps from nothing to the tables of this version. A step that was released is never changed.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_runs.sql"),

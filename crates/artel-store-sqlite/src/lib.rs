@@ -35,6 +35,7 @@ mod store;
 mod sync;
 mod topic;
 mod trail;
+mod version;
 mod wait;
 mod writer;
 
@@ -44,3 +45,4 @@ pub use metrics::METRICS;
 pub use migrate::{MIGRATIONS, Migration};
 pub use options::SqliteOptions;
 pub use store::SqliteStore;
+pub use version::sqlite_version;

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let environment = Environment::of_process();
     let output = Output::new(&cli.global, &environment);
-    let result = logging::start(&environment)
+    let result = logging::start(&environment, &cli.command)
         .and_then(|()| Config::load(&cli.global, &environment))
         .and_then(|config| {
             let file = config.metrics.value.as_deref();

@@ -65,6 +65,16 @@ impl RedisBus {
         Ok(Self { hub, waiters, link, keys, stream_len, heard_wait, rings, tasks })
     }
 
+    /// Returns the version of the server, as it says it.
+    pub async fn server_version(&self) -> Result<String, BusError> {
+        let mut commands = redis::pipe();
+        commands.cmd("INFO").arg("server");
+        let (said,): (String,) =
+            self.link.run("ask for the version of the server", &commands, Resend::Harmless).await?;
+        let version = said.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        Ok(version.unwrap_or_default().trim().to_owned())
+    }
+
     /// Sends a request, and waits for an answer as long as somebody is there to give it.
     async fn ask(
         &self,

@@ -42,7 +42,7 @@ pub(super) fn is_reserved(user: &UserId) -> bool {
 }
 
 /// Returns the principal that holds the administrator's token.
-pub(super) fn administrator() -> Principal {
+pub(crate) fn administrator() -> Principal {
     Principal { viewer: named(ADMIN), scopes: [Scope::Admin].into(), credential: Credential::AdminToken }
 }
 

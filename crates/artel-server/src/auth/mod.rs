@@ -12,6 +12,7 @@ mod slow_hash;
 
 pub(crate) use address::ClientAddress;
 pub use address::{Network, NetworkError};
+pub(crate) use admin::administrator;
 pub use authenticator::{AuthRefused, Authenticator};
 pub(crate) use key_text::KeyText;
 pub use oidc::{OidcConfig, OidcConfigError};

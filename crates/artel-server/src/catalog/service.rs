@@ -97,6 +97,8 @@ struct Shared {
     /// How many refreshes have begun.
     begun: AtomicU64,
     folder_watch: ArcSwap<FolderWatch>,
+    /// What is served, by what scanners said.
+    gate: ArcSwap<(Gate, Severity)>,
 }
 
 #[derive(Default)]
@@ -130,6 +132,7 @@ impl Reading {
 impl Catalogs {
     /// Makes a catalog that has not been read; [`Catalogs::refresh`] reads it.
     pub fn new(parts: CatalogParts) -> Self {
+        let gate = ArcSwap::from_pointee((parts.config.gate, parts.config.fail_on));
         Self {
             shared: Arc::new(Shared {
                 parts,
@@ -145,6 +148,7 @@ impl Catalogs {
                 waiting_scans: AtomicUsize::new(0),
                 begun: AtomicU64::new(0),
                 folder_watch: ArcSwap::default(),
+                gate,
             }),
         }
     }
@@ -185,6 +189,11 @@ impl Catalogs {
         self.shared.changed.subscribe()
     }
 
+    /// Changes which skills are served, from the next refresh on.
+    pub fn set_gate(&self, gate: Gate, fail_on: Severity) {
+        self.shared.gate.store(Arc::new((gate, fail_on)));
+    }
+
     /// Reads sources again, scans what nobody has scanned, and serves the result. One at a time.
     pub async fn refresh(&self, reread: Reread) -> Result<Arc<Snapshot>, RefreshFailed> {
         self.rebuild(reread, &Rescan::Nothing).await
@@ -221,8 +230,8 @@ impl Catalogs {
         let span = Span::begin("scan", SpanKind::Internal, trace::current());
         span.around(self.scan(scans, &sources.all(), rescan, now)).await;
         let engines = self.engines();
-        let judge =
-            Judge::new(parts.config.gate, parts.config.fail_on, engines, scans.verdicts(), scans.overrides());
+        let (gate, fail_on) = **self.shared.gate.load();
+        let judge = Judge::new(gate, fail_on, engines, scans.verdicts(), scans.overrides());
         let mut draft = SnapshotDraft::new(0, now, judge);
         sources.add_to(&mut draft);
         if let Some(reason) = scans.failure() {

@@ -38,7 +38,7 @@ impl Publication {
 
 /// Returns what is published; nothing is when nobody allowed it.
 pub(crate) async fn publication(app: &App) -> Result<Arc<Publication>, ApiError> {
-    if !app.config().publishes_skills {
+    if !app.live().publishes_skills {
         return Err(ApiError::not_found("page"));
     }
     let anybody = Viewer { user: "-".parse().expect("a constant name is valid"), teams: Default::default() };

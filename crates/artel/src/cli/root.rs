@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 }
 
 /// Flags that every command takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct GlobalArgs {
     /// Print data as JSON on stdout
     #[arg(long, global = true)]

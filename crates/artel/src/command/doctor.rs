@@ -225,7 +225,7 @@ fn scanner_words(scanner: &ScannerSettings) -> String {
     format!("gate={} fail_on={} second={second}", scanner.gate.as_str(), scanner.fail_on)
 }
 
-fn mode_word(mode: SandboxMode) -> &'static str {
+pub(super) fn mode_word(mode: SandboxMode) -> &'static str {
     match mode {
         SandboxMode::Enforce => "enforce",
         SandboxMode::BestEffort => "best-effort",

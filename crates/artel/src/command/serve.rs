@@ -7,32 +7,61 @@ use artel_server::{Entrance, ListenError, Server};
 use serde_json::json;
 
 use super::context::Context;
+use super::doctor::mode_word;
 use crate::cli::ServeArgs;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Interrupts, Serving, Token, server_config, wait_for};
+use crate::workshop::{Interrupts, Reloading, Serving, Token, server_config, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
     let mut config = server_config(context.config)?;
     if let Some(listen) = args.listen {
         config.listen = listen;
     }
+    crate::logging::change(&context.config.environment, context.config.server.value.log);
     // Before anybody connects; scripts have limits of their own.
     allow_all_descriptors();
     let token = if args.new_token { Token::Renewed } else { Token::Kept };
     wait_for(async {
         let mut interrupts = Interrupts::listen()?;
+        let hangups = Interrupts::hangups()?;
         let scheme = if config.certificate.is_some() { "https" } else { "http" };
         // Before anything is made: a token that is kept but never shown would lock everybody out.
         let entrance = Entrance::open(&config).await.map_err(|error| cannot_listen(&error))?;
         let mut serving = Serving::open(context, config, token).await?;
         let server = Server::behind(entrance, serving.app.clone());
         tell(context, scheme, server.address(), serving.fresh_token.take().as_deref());
+        log_start(context, scheme, server.address(), &serving.store);
+        let reloading = Reloading {
+            app: serving.app.clone(),
+            catalogs: serving.catalogs.clone(),
+            certificate: server.certificate(),
+            started_with: context.config.clone(),
+        };
+        let reloading = tokio::spawn(reloading.follow(hangups));
         serving.recover_or_tell(context).await;
         server.run(interrupts.next()).await;
         context.output.talk("stopping");
+        reloading.abort();
         serving.close().await;
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), "the server has stopped");
         Ok(())
     })
+}
+
+/// Writes down which server starts, where, and on what.
+fn log_start(context: Context<'_>, scheme: &str, address: SocketAddr, store: &str) {
+    let config = context.config;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        store,
+        bus = %config.bus.value,
+        listen = %address,
+        tls = scheme == "https",
+        gate = config.scanner.value.gate.as_str(),
+        sandbox = mode_word(config.sandbox.value),
+        oidc = config.oidc.value.as_ref().map_or("none", |oidc| oidc.issuer.as_str()),
+        "the server starts"
+    );
 }
 
 /// Says where the server is. The token is shown once, when it is made.

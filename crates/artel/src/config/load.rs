@@ -1,6 +1,7 @@
 //! Puts the configuration together, remembering where every value came from.
 
 use std::fmt;
+use std::num::NonZero;
 
 use artel_catalog::{Keep, LoadOptions};
 use artel_engine::SandboxMode;
@@ -105,6 +106,8 @@ pub(crate) struct Config {
     pub(crate) telemetry: Setting<TelemetrySettings>,
     /// The environment itself.
     pub(crate) environment: Environment,
+    /// The flags, to read the configuration once more.
+    args: GlobalArgs,
 }
 
 /// Folders below the working folder that are searched by default.
@@ -149,8 +152,7 @@ impl Config {
         let llm =
             Setting { value: file.llm.unwrap_or_default().settings(&planner.value), origin: llm_origin };
         let bus = bus(args, environment, file.bus.map(|value| (value, from_file())))?;
-        let server = file.server.unwrap_or_default();
-        let server = server.settings(environment, from_file())?;
+        let server = file.server.unwrap_or_default().settings(environment, from_file())?;
         let scanner = file.scanner.unwrap_or_default().settings(environment, from_file())?;
         let telemetry = file.telemetry.unwrap_or_default().settings(environment, from_file())?;
         let metrics = metrics(args, environment, file.metrics.map(|value| (value, from_file())));
@@ -158,10 +160,7 @@ impl Config {
             store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
             sandbox: sandbox.unwrap_or_else(|| by_default(SandboxMode::Enforce)),
             cgroup: cgroup(environment, file.cgroup.map(|value| (value, from_file()))),
-            retention_days: match file.retention_days {
-                Some(days) => Setting { value: Some(days.get()), origin: from_file() },
-                None => by_default(None),
-            },
+            retention_days: optional(file.retention_days.map(NonZero::get), from_file),
             run: table(file.run, from_file, |table: RunTable| table.settings()),
             grants: table(file.sandbox_grants, from_file, |table: GrantsTable| table.settings()),
             script_limits: table(file.script_limits, from_file, |table: ScriptLimitsTable| table.limits()),
@@ -172,10 +171,7 @@ impl Config {
             bus,
             metrics,
             server,
-            oidc: match file.oidc {
-                Some(settings) => Setting { value: Some(settings), origin: from_file() },
-                None => by_default(None),
-            },
+            oidc: optional(file.oidc, from_file),
             hubs: table(file.hubs, from_file, |table: HubsTable| table.settings()),
             scanner,
             telemetry,
@@ -188,7 +184,13 @@ impl Config {
             skill_env,
             limits: limits.unwrap_or_else(|| by_default(LoadOptions::from(Keep::Descriptions))),
             environment: environment.clone(),
+            args: args.clone(),
         })
+    }
+
+    /// Reads the configuration once more, with the same flags and the same environment.
+    pub(crate) fn load_again(&self) -> Result<Self, Failure> {
+        Self::load(&self.args, &self.environment)
     }
 }
 
@@ -200,6 +202,12 @@ fn table<T: Default, V>(
 ) -> Setting<V> {
     let origin = if said.is_some() { from_file() } else { Origin::Default };
     Setting { value: settings(said.unwrap_or_default()), origin }
+}
+
+/// Takes what the file says, or nothing.
+fn optional<V>(said: Option<V>, from_file: impl FnOnce() -> Origin) -> Setting<Option<V>> {
+    let origin = if said.is_some() { from_file() } else { Origin::Default };
+    Setting { value: said, origin }
 }
 
 /// Nothing, and zero, mean that all skills are listed.

@@ -7,10 +7,12 @@ use artel_model::catalog::{Gate, Severity};
 use artel_server::Network;
 use camino::Utf8PathBuf;
 use serde::Deserialize;
+use tracing::level_filters::LevelFilter;
 
 use super::environment::Environment;
 use super::load::{Origin, Setting};
 use crate::failure::Failure;
+use crate::logging::level;
 
 /// Where the server listens when nobody says otherwise: nobody but this machine reaches it.
 const LISTEN: &str = "127.0.0.1:7420";
@@ -33,6 +35,8 @@ pub(super) struct ServerTable {
     tls_key: Option<Utf8PathBuf>,
     #[serde(default)]
     publish_skills: bool,
+    slow_request_ms: Option<u64>,
+    log: Option<String>,
 }
 
 /// What `[oidc]` may say.
@@ -88,6 +92,10 @@ pub(crate) struct ServerSettings {
     pub(crate) tls: Option<(Utf8PathBuf, Utf8PathBuf)>,
     /// Whether anybody may fetch the skills that every caller sees.
     pub(crate) publishes_skills: bool,
+    /// Milliseconds after which a request counts as slow.
+    pub(crate) slow_request_ms: Option<u64>,
+    /// How much is logged, when `$ARTEL_LOG` does not say it.
+    pub(crate) log: Option<LevelFilter>,
 }
 
 /// Where hubs may be.
@@ -151,6 +159,7 @@ impl ServerTable {
                 return Err(Failure::usage("`tls_certificate` and `tls_key` belong together".to_owned()));
             }
         };
+        let log = self.log.as_deref().map(|text| level(text, "`[server] log`")).transpose()?;
         let value = ServerSettings {
             listen,
             requests_per_second: self.requests_per_second,
@@ -158,6 +167,8 @@ impl ServerTable {
             trusted_proxies: networks(&self.trusted_proxies.unwrap_or_default())?,
             tls,
             publishes_skills: self.publish_skills,
+            slow_request_ms: self.slow_request_ms,
+            log,
         };
         Ok(Setting { value, origin })
     }

@@ -19,6 +19,12 @@ impl Interrupts {
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 
+    /// Begins to listen for SIGHUP, which then does not end the process: a server reads its configuration again.
+    pub(crate) fn hangups() -> Result<Signal, Failure> {
+        signal(SignalKind::hangup())
+            .map_err(|error| Failure::missing(format!("cannot listen for signals: {error}")))
+    }
+
     /// Waits until somebody wants an end.
     pub(crate) async fn next(&mut self) {
         let heard = tokio::select! {

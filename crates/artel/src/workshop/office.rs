@@ -55,7 +55,15 @@ pub(crate) async fn reach_bus(choice: &BusChoice, config: BusConfig) -> Result<R
         BusChoice::Redis(url) => url,
     };
     match RedisBus::connect(RedisBusConfig::new(url, Uuid::new_v4(), config)).await {
-        Ok(bus) => Ok(Reached::Bus(Arc::new(bus))),
+        Ok(bus) => {
+            match bus.server_version().await {
+                Ok(version) => tracing::info!(bus = %choice, version, "the bus is Redis"),
+                Err(error) => {
+                    tracing::warn!(bus = %choice, why = chain(&error), "the bus does not say its version")
+                }
+            }
+            Ok(Reached::Bus(Arc::new(bus)))
+        }
         Err(error @ (BusError::Address { .. } | BusError::StreamLength(_))) => {
             Err(Failure::usage(format!("bus `{choice}`: {}", chain(&error))))
         }

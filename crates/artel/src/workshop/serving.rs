@@ -1,10 +1,12 @@
 //! Everything that a server is made of, from the configuration.
 
+use std::time::Duration;
+
 use artel_api::plans::PlannerWord;
 use artel_engine::Clock;
 use artel_model::access::TeamId;
 use artel_server::{
-    App, AppParts, Authenticator, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
+    App, AppParts, Authenticator, Catalogs, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
     RunSettings, ServerConfig, Stores, fresh_admin_token,
 };
 use tokio::task::JoinHandle;
@@ -28,6 +30,10 @@ const METRICS_TOKEN: &str = "ARTEL_METRICS_TOKEN";
 /// A server that is ready to listen, and what works behind it.
 pub(crate) struct Serving {
     pub(crate) app: App,
+    /// What is served.
+    pub(crate) catalogs: Catalogs,
+    /// What keeps it, and its version.
+    pub(crate) store: String,
     /// The administrator's token, when it was made just now: it is shown once.
     pub(crate) fresh_token: Option<String>,
     agency: Agency,
@@ -99,7 +105,8 @@ impl Serving {
             tokio::spawn(hubs.keep_current()),
             tokio::spawn(crate::metrics::keep_small()),
         ];
-        Ok(Self { app, fresh_token, agency, workshop, background })
+        let store = workshop.store.version.clone();
+        Ok(Self { app, catalogs, store, fresh_token, agency, workshop, background })
     }
 
     /// Goes on with what a process left over that is gone; where that cannot be, it waits and everybody else is served.
@@ -197,6 +204,7 @@ pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
         trusted_proxies: settings.trusted_proxies.clone(),
         certificate,
         publishes_skills: settings.publishes_skills,
+        slow_request: settings.slow_request_ms.map_or(usual.slow_request, Duration::from_millis),
         ..usual
     })
 }

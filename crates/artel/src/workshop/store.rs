@@ -8,8 +8,8 @@ use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
     KeyStore, MailStore, RunStore, ScanStore, StoreError, TrailStore, WaitStore,
 };
-use artel_store_postgres::{PostgresOptions, PostgresStore};
-use artel_store_sqlite::{SqliteOptions, SqliteStore};
+use artel_store_postgres::{PostgresOptions, PostgresStore, SCHEMA_VERSION};
+use artel_store_sqlite::{MIGRATIONS, SqliteOptions, SqliteStore, sqlite_version};
 use camino::Utf8Path;
 
 use crate::config::{Config, StoreChoice};
@@ -61,6 +61,8 @@ pub(crate) struct Store {
     pub(crate) mail: Arc<dyn MailStore>,
     pub(crate) waits: Arc<dyn WaitStore>,
     pub(crate) catalog: CatalogStore,
+    /// What keeps it, in which version, with which schema.
+    pub(crate) version: String,
     /// The store itself when it is a file, for what only files can do.
     pub(crate) file: Option<Arc<SqliteStore>>,
 }
@@ -73,12 +75,15 @@ impl Store {
                 make_private(path.parent().unwrap_or(Utf8Path::new(".")))?;
                 let store = SqliteStore::open(path, SqliteOptions::default());
                 let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
-                Ok(Self { file: Some(store.clone()), ..Self::of(store) })
+                let version = format!("SQLite {}, schema {}", sqlite_version(), MIGRATIONS.len());
+                Ok(Self { file: Some(store.clone()), version, ..Self::of(store) })
             }
             StoreChoice::Postgres(url) => {
                 let store = PostgresStore::connect(url, PostgresOptions::default()).await;
                 let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
-                Ok(Self::of(store))
+                let server = store.server_version().await.map_err(|error| cannot_open(config, &error))?;
+                let version = format!("PostgreSQL {server}, schema {SCHEMA_VERSION}");
+                Ok(Self { version, ..Self::of(store) })
             }
         }
     }
@@ -103,6 +108,7 @@ impl Store {
             mail: store.clone(),
             waits: store.clone(),
             catalog: CatalogStore::of(store),
+            version: String::new(),
             file: None,
         }
     }

@@ -20,6 +20,7 @@ mod mcp;
 mod messages;
 mod metrics;
 mod mistakes;
+mod operating;
 mod plans;
 mod policy;
 mod postgres;

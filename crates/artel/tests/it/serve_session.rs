@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
 
 use serde_json::Value;
 
@@ -12,6 +13,8 @@ use crate::session::Session;
 /// A server in the background.
 pub(crate) struct Served {
     child: Child,
+    /// Reads what it says: a server that nobody listens to would stand still.
+    listener: Option<JoinHandle<String>>,
     /// Where it listens: an address and a port.
     pub(crate) address: String,
     /// The administrator's token, if it was printed.
@@ -30,15 +33,21 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let listener = std::thread::spawn(move || {
+            let mut said = String::new();
+            stderr.read_to_string(&mut said).unwrap();
+            said
+        });
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim_end().strip_prefix("Open http://");
-        let Some(url) = url else { panic!("it says `{line}`: {}", rest(&mut child)) };
+        let Some(url) = url else { panic!("it says `{line}`: {}", listener.join().unwrap()) };
         let (address, token) = match url.split_once("/?token=") {
             Some((address, token)) => (address.to_owned(), Some(token.to_owned())),
             None => (url.trim_end_matches('/').to_owned(), None),
         };
-        Self { child, address, token }
+        Self { child, listener: Some(listener), address, token }
     }
 
     /// Asks for something, and returns the status and the body.
@@ -95,8 +104,8 @@ impl Served {
     /// Asks it to end, and returns its exit code and what it said.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         send_signal("TERM", self.child.id());
-        let said = rest(&mut self.child);
-        (self.child.wait().unwrap().code(), said)
+        let code = self.child.wait().unwrap().code();
+        (code, self.listener.take().unwrap().join().unwrap())
     }
 }
 
@@ -105,10 +114,4 @@ impl Drop for Served {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn rest(child: &mut Child) -> String {
-    let mut text = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-    text
 }
