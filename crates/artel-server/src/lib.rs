@@ -40,8 +40,8 @@ pub use app::{App, AppParts, NamedPlanners, RunSettings, Storeroom, Stores};
 pub use assistant::Assistant;
 pub use audit::audit;
 pub use auth::{
-    AuthRefused, Authenticator, Network, NetworkError, OidcConfig, OidcConfigError,
-    fresh_admin_token,
+    AuthRefused, Authenticator, Network, NetworkError, OidcAnswer, OidcConfig, OidcConfigError,
+    fresh_admin_token, probe_oidc,
 };
 pub use catalog::{
     CatalogConfig, CatalogParts, CatalogShelves, Catalogs, FileChange, FolderWatch, FolderWatching, HubError,
@@ -57,5 +57,5 @@ pub use operations::{KeyDesk, SettingsDesk, SettingsRefused, SettingsRules, all_
 pub use probe::Probe;
 pub use route::{Route, endpoints};
 pub use routes::{crawl_step, hub_view};
-pub use tls::{Certificate, ServedCertificate, TlsError};
+pub use tls::{Certificate, CertificateFacts, ServedCertificate, TlsError};
 pub use trail::{TrailQuestion, read_trail};

@@ -1,5 +1,7 @@
 //! Encrypted connections, with a certificate and a key that the binary has read. Knows nothing of files.
 
+mod facts;
+
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -12,6 +14,8 @@ use rustls::sign::CertifiedKey;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+pub use facts::CertificateFacts;
 
 /// A certificate and its key, both as PEM.
 #[derive(Clone)]
@@ -40,6 +44,9 @@ pub enum TlsError {
     /// The key is no PEM, or there is none in it.
     #[error("cannot read the certificate's key")]
     Key(#[source] pem::Error),
+    /// It does not say until when it is good.
+    #[error("the certificate does not say until when it is good")]
+    Unreadable,
     /// The two do not fit together, or are of a kind that is not known.
     #[error("the certificate and its key cannot be used")]
     Unfit(#[source] rustls::Error),

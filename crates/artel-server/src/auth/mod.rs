@@ -15,6 +15,6 @@ pub use address::{Network, NetworkError};
 pub(crate) use admin::administrator;
 pub use authenticator::{AuthRefused, Authenticator};
 pub(crate) use key_text::KeyText;
-pub use oidc::{OidcConfig, OidcConfigError};
+pub use oidc::{OidcAnswer, OidcConfig, OidcConfigError, probe_oidc};
 pub use random::fresh_admin_token;
 pub(crate) use random::random_bytes;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::doctor_server::{remote_checks, remote_settings, server_settings};
+use super::doctor_serving::serving_checks;
 use crate::config::{
     AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, Origin,
     PlannerKind, PlannerSettings, ScannerSettings, Setting, StoreChoice,
@@ -34,7 +35,7 @@ pub(super) struct Check {
 }
 
 /// What came of a check.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum State {
     Good,
     Odd,
@@ -260,6 +261,7 @@ fn checks(context: Context<'_>) -> Vec<Check> {
     checks.extend(planner(context));
     checks.extend(llm(context));
     checks.extend(bus(context));
+    checks.extend(serving_checks(context));
     checks
 }
 

@@ -4,6 +4,7 @@ use artel_api::client::{ApiPath, Client, ClientError};
 use artel_api::operator::Whoami;
 use artel_model::access::{Scope, TeamId};
 use serde::Deserialize;
+use tracing::level_filters::LevelFilter;
 
 use super::context::Context;
 use super::doctor::{Check, Row, State, join, row};
@@ -38,20 +39,8 @@ pub(super) fn remote_settings(config: &Config) -> Vec<Row> {
 
 /// How a server would behave that is started here.
 pub(super) fn server_settings(config: &Config) -> Vec<Row> {
-    let number = |number: &Option<u32>| number.map_or_else(|| "usual".to_owned(), |some| some.to_string());
-    vec![
-        row("[server]", &config.server, |server| {
-            let tls =
-                server.tls.as_ref().map_or("off".to_owned(), |(certificate, _)| certificate.to_string());
-            format!(
-                "listen={} requests_per_second={} request_burst={} trusted_proxies=[{}] tls={tls} publish_skills={}",
-                server.listen,
-                number(&server.requests_per_second),
-                number(&server.request_burst),
-                join(&server.trusted_proxies),
-                server.publishes_skills
-            )
-        }),
+    let mut rows = listening_settings(config);
+    rows.extend([
         row("[oidc]", &config.oidc, |oidc| match oidc {
             Some(oidc) => format!(
                 "issuer={} audience={} teams_claim={} admin_group={}",
@@ -73,6 +62,38 @@ pub(super) fn server_settings(config: &Config) -> Vec<Row> {
             )
         }),
         row("[chat]", &config.chat, |chat| format!("answered_by={}", chat.as_str())),
+    ]);
+    rows
+}
+
+/// What `[server]` says, value by value: each may come from elsewhere.
+fn listening_settings(config: &Config) -> Vec<Row> {
+    let server = &config.server.value;
+    let file = config.file.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string);
+    let origin = |is_said: bool| if is_said { file.clone() } else { "default".to_owned() };
+    let number = |name: &'static str, number: Option<u64>| {
+        (name, number.map_or_else(|| "usual".to_owned(), |some| some.to_string()), origin(number.is_some()))
+    };
+    let tls = server.tls.as_ref().map_or("off".to_owned(), |(certificate, _)| certificate.to_string());
+    let proxies = match server.trusted_proxies.as_slice() {
+        [] => "none".to_owned(),
+        proxies => join(proxies),
+    };
+    let level = |log: LevelFilter| log.to_string();
+    let log = match (config.environment.get("ARTEL_LOG"), server.log) {
+        (Some(text), _) => (text.to_owned(), "$ARTEL_LOG".to_owned()),
+        (None, Some(log)) => (level(log), file.clone()),
+        (None, None) => (level(LevelFilter::INFO), "default".to_owned()),
+    };
+    vec![
+        row("[server] listen", &config.server, |server| server.listen.to_string()),
+        number("[server] requests_per_second", server.requests_per_second.map(u64::from)),
+        number("[server] request_burst", server.request_burst.map(u64::from)),
+        number("[server] slow_request_ms", server.slow_request_ms),
+        ("[server] trusted_proxies", proxies, origin(!server.trusted_proxies.is_empty())),
+        ("[server] tls_certificate", tls, origin(server.tls.is_some())),
+        ("[server] publish_skills", server.publishes_skills.to_string(), origin(server.publishes_skills)),
+        ("[server] log", log.0, log.1),
     ]
 }
 

@@ -10,6 +10,7 @@ mod db;
 mod dispatch;
 mod doctor;
 mod doctor_server;
+mod doctor_serving;
 mod export;
 mod health;
 mod hub;

@@ -86,3 +86,45 @@ fn a_signal_reloads_what_can_be_reloaded_and_a_wrong_file_changes_nothing() {
         "store"
     );
 }
+
+#[test]
+fn the_doctor_looks_at_what_a_server_needs() {
+    let session = Session::new();
+    let doctor = session.json(&["doctor"]);
+    let find = |doctor: &Value, list: &str, name: &str| {
+        doctor[list].as_array().unwrap().iter().find(|row| row["name"] == name).cloned().unwrap_or_default()
+    };
+    let git = find(&doctor, "checks", "git");
+    assert_eq!(git["state"], "ok", "{git}");
+    assert!(git["detail"].as_str().unwrap().contains("/git 2."), "{git}");
+    assert_eq!(find(&doctor, "settings", "[server] listen")["origin"], "default");
+    assert_eq!(find(&doctor, "settings", "[server] log")["value"], "info");
+    assert_eq!(find(&doctor, "checks", "oidc"), Value::Null);
+
+    let chain = include_str!("../../../artel-server/tests/it/keys/test-only-tls.pem");
+    let key = include_str!("../../../artel-server/tests/it/keys/test-only-tls.key.pem");
+    session.write("cert.pem", chain);
+    session.write("key.pem", key);
+    session.write(
+        "artel.toml",
+        "[server]\nrequest_burst = 7\ntls_certificate = \"cert.pem\"\ntls_key = \"key.pem\"\n\n[oidc]\nissuer = \"http://127.0.0.1:1\"\n\
+         audience = \"artel\"\n\n[scanner]\ngate = \"strict\"\nprogram = \"no-such-scanner\"\n",
+    );
+    let doctor = session.json(&["doctor"]);
+    let burst = find(&doctor, "settings", "[server] request_burst");
+    assert_eq!((&burst["value"], &burst["origin"]), (&"7".into(), &"artel.toml".into()));
+    assert_eq!(find(&doctor, "settings", "[server] requests_per_second")["origin"], "default");
+    let certificate = find(&doctor, "checks", "certificate");
+    let detail = certificate["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("is for 127.0.0.1, localhost") && detail.contains("until 2126-10-23"),
+        "{certificate}"
+    );
+    assert!(detail.contains("can be read by others"), "{certificate}");
+    assert_eq!(find(&doctor, "checks", "oidc")["state"], "error");
+    let gate = find(&doctor, "checks", "gate");
+    assert_eq!(gate["state"], "error", "{gate}");
+    assert!(gate["detail"].as_str().unwrap().contains("`no-such-scanner` is not found"), "{gate}");
+    session.write("key.pem", chain);
+    assert_eq!(find(&session.json(&["doctor"]), "checks", "certificate")["state"], "error");
+}

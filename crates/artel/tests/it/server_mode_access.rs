@@ -97,7 +97,7 @@ fn the_doctor_says_how_it_stands_with_the_server() {
     };
     assert_eq!(row("settings", "server")["origin"], json!("$ARTEL_SERVER"));
     assert_eq!(row("settings", "token")["value"], json!("set"));
-    assert!(row("settings", "[server]")["value"].as_str().unwrap().contains("publish_skills=false"));
+    assert_eq!(row("settings", "[server] publish_skills")["value"], json!("false"));
     assert!(row("settings", "[hubs]")["value"].as_str().unwrap().contains("hosts=[github.com]"));
     for name in ["server", "server: ready", "server: token", "skills"] {
         assert_eq!(row("checks", name)["state"], json!("ok"), "{doctor}");

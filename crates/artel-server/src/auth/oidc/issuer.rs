@@ -42,7 +42,7 @@ pub(super) struct Issuer {
 
 /// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
-enum FetchError {
+pub(super) enum FetchError {
     #[error("cannot reach the identity provider")]
     Unreachable(#[source] reqwest::Error),
     #[error("the identity provider answers with status {0}")]
@@ -132,6 +132,15 @@ impl Issuer {
         }
         let keys = KeySet::read(&self.get(address).await?).map_err(FetchError::Unreadable)?;
         if keys.len() == 0 { Err(FetchError::NoKeys) } else { Ok(keys) }
+    }
+
+    /// Asks the provider as a token would, and returns how many keys it has and what time it has.
+    pub(super) async fn probe(&self) -> Result<(usize, Option<String>), FetchError> {
+        let keys = self.fetch().await?.len();
+        let unreachable = |error: reqwest::Error| FetchError::Unreachable(error.without_url());
+        let answer = self.client.get(self.discovery.clone()).send().await.map_err(unreachable)?;
+        let date = answer.headers().get(reqwest::header::DATE).and_then(|date| date.to_str().ok());
+        Ok((keys, date.map(str::to_owned)))
     }
 
     async fn get(&self, address: Url) -> Result<Vec<u8>, FetchError> {

@@ -19,6 +19,28 @@ pub(crate) enum OidcRefused {
     Unavailable,
 }
 
+/// What an identity provider answers when it is asked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OidcAnswer {
+    /// Keys that tokens can be checked with.
+    pub keys: usize,
+    /// The provider's time, as HTTP writes it.
+    pub date: Option<String>,
+}
+
+/// Asks an identity provider for its description and its keys; returns why they cannot be used otherwise.
+pub async fn probe_oidc(config: &OidcConfig) -> Result<OidcAnswer, String> {
+    let told = |error: &dyn std::error::Error| {
+        std::iter::successors(Some(error), |error| error.source())
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(": ")
+    };
+    let issuer = Issuer::new(config).map_err(|error| told(&error))?;
+    let (keys, date) = issuer.probe().await.map_err(|error| told(&error))?;
+    Ok(OidcAnswer { keys, date })
+}
+
 /// Checks the tokens of one identity provider.
 pub(crate) struct OidcVerifier {
     config: OidcConfig,
