@@ -120,16 +120,73 @@ fn commands_are_documented() {
     check("cli.md", &text);
 }
 
-/// What `SECURITY.md` names as proof is there: files below `crates/`, and tests by `file.rs::name`.
-#[test]
-fn every_proof_of_the_threat_model_exists() {
-    let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
-    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|word| word.contains(".rs")).collect();
-    assert!(named.len() > 50, "{}", named.len());
-    for proof in named {
-        let (file, test) = proof.split_once("::").unwrap_or((proof, ""));
-        let source = std::fs::read_to_string(root.join("crates").join(file)).unwrap_or_default();
-        assert!(source.contains(&format!("fn {test}")) && !source.is_empty(), "SECURITY.md names `{proof}`");
+/// The actors of the threat model.
+const ACTORS: [&str; 11] = [
+    "Anonymous",
+    "Catalog reader",
+    "Person",
+    "Team member",
+    "Operator",
+    "Skill author",
+    "Hub owner",
+    "Model",
+    "Agent client",
+    "Neighbour process",
+    "Network",
+];
+
+/// Returns what is wrong with a row of the threat model: it must name a test, and every test that it names must be there.
+fn problems_of_row(root: &Utf8Path, row: &str) -> Vec<String> {
+    let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+    let [what, _, proof] = cells[..] else { return vec![format!("`{row}` has not three cells")] };
+    let tests: Vec<(&str, &str)> =
+        proof.split('`').skip(1).step_by(2).filter_map(|name| name.split_once(".rs::")).collect();
+    let is_there = |(file, test): &(&str, &str)| {
+        let source =
+            std::fs::read_to_string(root.join("crates").join(format!("{file}.rs"))).unwrap_or_default();
+        let place = source.find(&format!("fn {test}("));
+        // What every store must pass is called by the tests of each store.
+        place.is_some_and(|place| {
+            let before = &source[..place];
+            let marks = &before[before.rfind("}\n").unwrap_or(0)..];
+            file.contains("/contract/") || marks.contains("#[test]") || marks.contains("#[tokio::test")
+        })
+    };
+    let missing = tests.iter().filter(|test| !is_there(test));
+    let mut problems: Vec<String> =
+        missing.map(|(file, test)| format!("`{what}`: there is no test `{file}.rs::{test}`")).collect();
+    if tests.is_empty() {
+        problems.push(format!("`{what}` names no test"));
     }
+    problems
+}
+
+/// Every actor has rows, every row names a test, and every test is there.
+#[test]
+fn every_row_of_the_threat_model_has_a_proof() {
+    let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("docs/threat-model.md")).unwrap();
+    let mut problems = Vec::new();
+    let sections: Vec<&str> = text.split("\n## ").skip(1).collect();
+    let actors: Vec<&str> = sections.iter().filter_map(|section| section.lines().next()).collect();
+    assert_eq!(actors, ACTORS);
+    for section in sections {
+        let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+        assert!(rows.len() >= 2, "{section}");
+        problems.extend(rows.iter().flat_map(|row| problems_of_row(&root, row)));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let security = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    assert!(security.contains("(docs/threat-model.md)"));
+}
+
+#[test]
+fn a_row_without_a_proof_is_found() {
+    let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let problems = |proof: &str| problems_of_row(&root, &format!("| what | why not | {proof} |")).len();
+    assert_eq!(problems("`artel/tests/it/docs.rs::a_row_without_a_proof_is_found`"), 0);
+    assert_eq!(problems("`artel/tests/it/docs.rs`"), 1, "a file is no test");
+    assert_eq!(problems("`artel/tests/it/docs.rs::no_such_test`"), 1);
+    assert_eq!(problems("`artel/tests/it/docs.rs::problems_of_row`"), 1, "a function is no test");
+    assert_eq!(problems("a promise"), 1);
 }
