@@ -91,7 +91,9 @@ impl RequestLog {
         let Exchange { id, method, address, status, took, .. } = exchange;
         let route =
             facts.0.route.get().map_or_else(|| shown_path(exchange.path), |route| Cow::Borrowed(*route));
-        let (principal, status, ms) = (facts.caller(), status.as_u16(), took.as_millis());
+        // A larger number would be logged as a text.
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let (principal, status) = (facts.caller(), status.as_u16());
         let request = id.as_str();
         if PROBED.contains(&&*route) && status < 400 {
             tracing::debug!(request, principal, %address, %method, %route, status, ms, "answered");

@@ -45,6 +45,7 @@ fn the_log_of_a_server_says_what_starts_who_is_refused_and_what_ends() {
         answered.iter().filter(|entry| entry["principal"] == "admin" && entry["status"] == 200).count(),
         1
     );
+    assert!(answered.iter().all(|entry| entry["ms"].is_u64()), "{answered:?}");
     assert_eq!(entries(&said, "the server has stopped").len(), 1);
     assert!(!said.contains(&token) && !said.contains("a-token-that-is-wrong"), "{said}");
 }
