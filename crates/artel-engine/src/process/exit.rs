@@ -59,6 +59,10 @@ pub enum Limit {
     File,
     /// Bytes in the process's own folders.
     Folder,
+    /// Folders inside each other in the process's own folders.
+    FolderDepth,
+    /// Seconds that open files stay where they cannot be counted.
+    HiddenFiles,
 }
 
 impl Exit {
@@ -95,6 +99,10 @@ impl fmt::Display for LimitReached {
             Limit::Processes => write!(f, "it started more than {allowed} processes and threads"),
             Limit::File => write!(f, "it wrote a file larger than {}", bytes(allowed)),
             Limit::Folder => write!(f, "it wrote more than {} into its folders", bytes(allowed)),
+            Limit::FolderDepth => write!(f, "it made folders inside each other, more than {allowed}"),
+            Limit::HiddenFiles => {
+                write!(f, "it kept open files where they cannot be counted for {allowed} s")
+            }
         }
     }
 }

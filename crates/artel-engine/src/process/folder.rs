@@ -1,13 +1,17 @@
-//! The size of folders, measured in small steps so that the launcher is never busy for long. Follows no links.
+//! The size of folders, measured in small steps so that the launcher is never busy for long. Goes from folder to folder by
+//! descriptor, so that no path is too long for it, and follows no links.
 
-use std::fs::{self, ReadDir};
-use std::os::unix::fs::MetadataExt as _;
+use std::ffi::CStr;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 
 /// Entries that are looked at in one step.
 const ENTRIES_A_STEP: usize = 1000;
-/// Folders inside each other that are followed; a process cannot hide bytes deeper, as each level is a folder to open.
-const DEPTH_MAX: usize = 256;
+/// Folders inside each other that are followed, as each takes a descriptor. What is nested deeper is too deep.
+pub(super) const DEPTH_MAX: usize = 256;
 /// An entry takes room even when it is empty.
 const ENTRY_BYTES_MIN: u64 = 512;
 const BLOCK_BYTES: u64 = 512;
@@ -16,8 +20,14 @@ const BLOCK_BYTES: u64 = 512;
 #[derive(Debug)]
 pub(super) struct FolderMeasure {
     folders: Vec<PathBuf>,
-    open: Vec<ReadDir>,
+    open: Vec<Open>,
     bytes: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    folder: OwnedFd,
+    entries: Dir,
 }
 
 /// How far a measurement is.
@@ -27,6 +37,8 @@ pub(super) enum Progress {
     AtLeast(u64),
     /// This many bytes.
     Total(u64),
+    /// Folders are nested too deeply to be measured.
+    TooDeep,
 }
 
 impl FolderMeasure {
@@ -38,37 +50,75 @@ impl FolderMeasure {
     /// Looks at some more entries.
     pub(super) fn step(&mut self) -> Progress {
         for _ in 0..ENTRIES_A_STEP {
-            let Some(folder) = self.open.last_mut() else {
+            let Some(last) = self.open.last_mut() else {
                 let Some(next) = self.folders.pop() else { return Progress::Total(self.bytes) };
-                self.open.extend(fs::read_dir(next));
+                self.open.extend(Open::at(CWD, next.as_path()));
                 continue;
             };
-            match folder.next() {
+            match last.entries.next() {
                 None => drop(self.open.pop()),
                 Some(Err(_)) => {}
-                Some(Ok(entry)) => self.count(&entry),
+                Some(Ok(entry)) => {
+                    let (bytes, inner) = last.count(entry.file_name());
+                    self.bytes += bytes;
+                    if inner.is_some() && self.open.len() >= DEPTH_MAX {
+                        return Progress::TooDeep;
+                    }
+                    self.open.extend(inner);
+                }
             }
         }
         Progress::AtLeast(self.bytes)
     }
+}
 
-    fn count(&mut self, entry: &fs::DirEntry) {
-        let Ok(metadata) = entry.metadata() else { return };
-        self.bytes += (metadata.blocks() * BLOCK_BYTES).max(ENTRY_BYTES_MIN);
-        if metadata.is_dir() && self.open.len() < DEPTH_MAX {
-            self.open.extend(fs::read_dir(entry.path()));
-        }
+impl Open {
+    fn at(parent: impl AsFd, name: impl rustix::path::Arg) -> Option<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = openat(parent, name, flags | OFlags::PATH, Mode::empty()).ok()?;
+        let open = || openat(&place, c".", flags, Mode::empty());
+        let folder = match open() {
+            // What the owner has locked is measured too.
+            Err(Errno::ACCESS) => unlock(&place).and_then(|()| open()),
+            other => other,
+        };
+        let folder = folder.ok()?;
+        let entries = Dir::read_from(&folder).ok()?;
+        Some(Self { folder, entries })
     }
+
+    /// Returns the bytes of an entry, and the entry when it is a folder.
+    fn count(&self, name: &CStr) -> (u64, Option<Self>) {
+        if name == c"." || name == c".." {
+            return (0, None);
+        }
+        let Ok(status) = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return (0, None) };
+        let blocks = u64::try_from(status.st_blocks).unwrap_or(0);
+        let is_folder = FileType::from_raw_mode(status.st_mode) == FileType::Directory;
+        let inner = if is_folder { Self::at(&self.folder, name) } else { None };
+        ((blocks * BLOCK_BYTES).max(ENTRY_BYTES_MIN), inner)
+    }
+}
+
+/// Lets the owner of a folder list it. The link leads to exactly this folder.
+fn unlock(place: &OwnedFd) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(statat(place, c"", AtFlags::EMPTY_PATH)?.st_mode & 0o7777);
+    let link = format!("/proc/self/fd/{}", place.as_raw_fd());
+    rustix::fs::chmodat(CWD, link, mode | Mode::RUSR | Mode::XUSR, AtFlags::empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn total(mut measure: FolderMeasure) -> (u64, usize) {
         for steps in 1.. {
-            if let Progress::Total(bytes) = measure.step() {
-                return (bytes, steps);
+            match measure.step() {
+                Progress::AtLeast(_) => {}
+                Progress::Total(bytes) => return (bytes, steps),
+                Progress::TooDeep => panic!("the folder is not deep"),
             }
         }
         unreachable!("a folder has an end")
@@ -94,5 +144,21 @@ mod tests {
         let (bytes, steps) = total(FolderMeasure::begin(vec![folder.path().to_owned()]));
         assert!(bytes >= 2500 * ENTRY_BYTES_MIN);
         assert_eq!(steps, 3);
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let measure = |depth: usize| {
+            let top = folder.path().join(depth.to_string());
+            fs::create_dir_all(top.join("d/".repeat(depth))).unwrap();
+            fs::write(top.join("d/".repeat(depth)).join("file"), vec![1; 1 << 20]).unwrap();
+            let mut measure = FolderMeasure::begin(vec![top]);
+            std::iter::repeat_with(|| measure.step())
+                .find(|step| !matches!(step, Progress::AtLeast(_)))
+                .unwrap()
+        };
+        assert!(matches!(measure(DEPTH_MAX - 1), Progress::Total(1_048_576..)));
+        assert_eq!(measure(DEPTH_MAX), Progress::TooDeep);
     }
 }

@@ -11,8 +11,9 @@ use super::adopt::{self, Reap};
 use super::cgroup::Cell;
 use super::clock::now;
 use super::exit::{Exit, ExitStatus, Limit, LimitReached};
+use super::machine::Launched;
 use super::request::{GroupSignal, ProcessLimits, Sandbox, SpawnRequest};
-use super::start::Started;
+use super::supervisor::Supervisor;
 use super::watchdog::Watch;
 use super::wire::Rest;
 
@@ -30,6 +31,8 @@ pub(super) struct Group {
     limit: Option<LimitReached>,
     /// Where the kernel bounds it, when it does; goes with the group.
     cell: Option<Cell>,
+    /// Answers its calls; goes with the group.
+    supervisor: Option<Supervisor>,
     pub(super) standing: Standing,
 }
 
@@ -56,7 +59,7 @@ impl Group {
     /// Takes charge of a process that was just started; `filtered` says whether the sandbox can refuse system calls.
     pub(super) fn started(
         now: Instant,
-        (started, cell): (Started, Option<Cell>),
+        Launched { started, cell, supervisor }: Launched,
         request: &SpawnRequest,
         filtered: bool,
     ) -> Self {
@@ -71,6 +74,7 @@ impl Group {
             limits: request.limits,
             limit: None,
             cell,
+            supervisor,
             standing: Standing::Running(Box::new(Watch::begin(now, request.limits, folders))),
         }
     }
@@ -78,6 +82,16 @@ impl Group {
     /// Returns the number of the leader and of the group.
     pub(super) fn pid(&self) -> i32 {
         self.leader.as_raw_nonzero().get()
+    }
+
+    /// Returns what answers its system calls.
+    pub(super) fn supervisor(&self) -> Option<&Supervisor> {
+        self.supervisor.as_ref()
+    }
+
+    /// The last process that could ask is gone.
+    pub(super) fn end_supervision(&mut self) {
+        self.supervisor = None;
     }
 
     /// Returns whether nothing can leave the group.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -85,6 +85,11 @@ impl Place {
         let metadata = file.metadata().ok()?;
         let identity = (metadata.dev(), metadata.ino());
         Some(Self { descriptor: file.into(), is_folder: metadata.is_dir(), identity })
+    }
+
+    /// Returns where it is, as the kernel names it.
+    pub(super) fn path(&self) -> io::Result<std::path::PathBuf> {
+        Ok(super::supervisor::place_of(self.descriptor.as_fd())?)
     }
 
     /// Returns what no other file or folder has as long as this one, or rules about it, exist.
@@ -186,7 +191,6 @@ impl Ruleset {
 
     /// Returns the descriptor that `landlock_restrict_self` takes.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        use std::os::fd::AsFd as _;
         self.descriptor.as_fd()
     }
 }

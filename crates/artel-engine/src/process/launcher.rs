@@ -12,10 +12,11 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::cgroup::CgroupChoice;
 use super::child::{ChildProcess, ProcessGroup};
+use super::orphans::ProcessMark;
 use super::owner::{Command, NotSpawned, Owner};
 use super::report::{Layer, SandboxReport};
 use super::request::{Sandbox, SpawnRequest, Strictness};
-use super::serve::LAUNCHER_ARGUMENT;
+use super::serve::{LAUNCHER_ARGUMENT, MARK_PREFIX};
 use super::wire::{MESSAGE_BYTES_MAX, Stage};
 use crate::clock::moment;
 use crate::metrics::ProcessMeters;
@@ -145,8 +146,16 @@ impl LauncherProgram {
 
     /// Returns the same program with another part of the tree of control groups.
     #[must_use]
-    pub fn with_cgroup(self, choice: &CgroupChoice) -> Self {
-        Self { arguments: vec![LAUNCHER_ARGUMENT.to_owned(), choice.to_string()], ..self }
+    pub fn with_cgroup(mut self, choice: &CgroupChoice) -> Self {
+        self.arguments.push(choice.to_string());
+        self
+    }
+
+    /// Returns the same program, whose processes carry a mark.
+    #[must_use]
+    pub fn with_mark(mut self, mark: ProcessMark) -> Self {
+        self.arguments.push(format!("{MARK_PREFIX}{}", mark.value()));
+        self
     }
 }
 

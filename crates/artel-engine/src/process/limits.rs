@@ -2,6 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 
+use super::orphans::ProcessMark;
 use super::request::ProcessLimits;
 use super::start::{LIMITS_MAX, ResourceLimit};
 
@@ -9,8 +10,15 @@ use super::start::{LIMITS_MAX, ResourceLimit};
 /// leave room for them; it only keeps a fork bomb within bounds until the watchdog sees it.
 const OTHER_PROCESSES_OF_USER: u64 = 4096;
 
-const RESOURCES: [Resource; LIMITS_MAX] =
-    [Resource::Cpu, Resource::Data, Resource::Nofile, Resource::Fsize, Resource::Core, Resource::Nproc];
+const RESOURCES: [Resource; LIMITS_MAX] = [
+    Resource::Cpu,
+    Resource::Data,
+    Resource::Nofile,
+    Resource::Fsize,
+    Resource::Core,
+    Resource::Nproc,
+    Resource::Msgqueue,
+];
 
 /// The highest limits that this process may set; without a limit it is the largest number.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +32,11 @@ impl Ceiling {
 
     /// Returns what to set on a process. Memory is limited as data, not as address space: V8 and the JVM reserve far
     /// more addresses than they ever use.
-    pub(super) fn apply(&self, limits: &ProcessLimits) -> [ResourceLimit; LIMITS_MAX] {
+    pub(super) fn apply(
+        &self,
+        limits: &ProcessLimits,
+        mark: Option<ProcessMark>,
+    ) -> [ResourceLimit; LIMITS_MAX] {
         // The soft limit of processor time sends SIGXCPU, the hard one a second later SIGKILL.
         let wanted = [
             (limits.cpu_s, limits.cpu_s.saturating_add(1)),
@@ -33,6 +45,8 @@ impl Ceiling {
             same(limits.file_bytes),
             same(0),
             same(limits.processes.saturating_add(OTHER_PROCESSES_OF_USER)),
+            // No process needs message queues; the limit is what orphans are known by.
+            same(mark.map_or(0, ProcessMark::value)),
         ];
         std::array::from_fn(|index| {
             let (soft, hard) = wanted[index];
@@ -53,7 +67,7 @@ mod tests {
 
     #[test]
     fn limits_stay_below_what_the_launcher_may_set() {
-        let ceiling = Ceiling([5, u64::MAX, 100, 7, u64::MAX, 5000]);
+        let ceiling = Ceiling([5, u64::MAX, 100, 7, u64::MAX, 5000, 9]);
         let limits = ProcessLimits {
             cpu_s: 10,
             memory_bytes: 20,
@@ -62,9 +76,11 @@ mod tests {
             file_bytes: 50,
             folder_bytes: 60,
         };
-        let set = ceiling.apply(&limits).map(|(_, limit)| (limit.current.unwrap(), limit.maximum.unwrap()));
-        assert_eq!(set, [(5, 5), (20, 20), (30, 30), (7, 7), (0, 0), (4136, 4136)]);
-        let free = Ceiling([u64::MAX; LIMITS_MAX]).apply(&limits);
+        let set = ceiling
+            .apply(&limits, ProcessMark::parse("8"))
+            .map(|(_, limit)| (limit.current.unwrap(), limit.maximum.unwrap()));
+        assert_eq!(set, [(5, 5), (20, 20), (30, 30), (7, 7), (0, 0), (4136, 4136), (8, 8)]);
+        let free = Ceiling([u64::MAX; LIMITS_MAX]).apply(&limits, None);
         assert_eq!((free[0].1.current, free[0].1.maximum), (Some(10), Some(11)));
     }
 }

@@ -7,11 +7,14 @@ use super::cgroup::{Cell, CgroupChoice, CgroupState, Cgroups};
 use super::denied::system_calls;
 use super::landlock::Ruleset;
 use super::limits::Ceiling;
+use super::mask;
+use super::orphans::ProcessMark;
 use super::report::{SandboxReport, probe_for};
 use super::request::{Network, Sandbox, SpawnRequest};
 use super::rules::Rules;
-use super::seccomp::Filter;
+use super::seccomp::{self, Filter, Supervision};
 use super::start::{Confinement, Image, NotStarted, Stack, Started, Surroundings, start};
+use super::supervisor::{Supervisor, receive_listener};
 use super::wire::Stage;
 
 /// What is prepared once.
@@ -20,29 +23,65 @@ pub(super) struct Machine {
     rules: Rules,
     without_network: Filter,
     with_network: Filter,
+    asking: Option<Asking>,
     ceiling: Ceiling,
+    mark: Option<ProcessMark>,
     priority: i32,
     stack: Stack,
     cgroups: Option<Cgroups>,
+    /// The view of the file system of processes without the sandbox, where that of the others is another.
+    whole_view: Option<OwnedFd>,
+}
+
+/// How children let the launcher answer some of their system calls.
+struct Asking {
+    filter: Filter,
+    /// Where a child sends what its calls arrive at.
+    sender: OwnedFd,
+    receiver: OwnedFd,
+}
+
+impl Asking {
+    /// Prepares what is needed, where the machine can do it.
+    fn prepare() -> Option<Self> {
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+        let filter = seccomp::can_ask().then(|| Filter::asking(&system_calls(Network::Denied)))?;
+        let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+        let (sender, receiver) = pair.ok()?;
+        Some(Self { filter, sender, receiver })
+    }
+}
+
+/// A process that runs, and what belongs to it.
+pub(super) struct Launched {
+    pub(super) started: Started,
+    pub(super) cell: Option<Cell>,
+    pub(super) supervisor: Option<Supervisor>,
 }
 
 impl Machine {
     /// Looks at the machine and prepares what it can do, for children of this priority.
-    pub(super) fn prepare(priority: i32, choice: &CgroupChoice) -> Self {
+    pub(super) fn prepare(priority: i32, choice: &CgroupChoice, mark: Option<ProcessMark>) -> Self {
         let own =
             [rustix::process::getpid(), rustix::process::getppid().unwrap_or(rustix::process::getpid())];
         let own = own.map(|pid| pid.as_raw_nonzero().get());
         let mut report = probe_for(choice, &own);
         let cgroups = take_cgroups(&mut report, &own);
+        let asking = Asking::prepare();
+        let supervision = if asking.is_some() { Supervision::ByAnotherFilter } else { Supervision::None };
+        let refusing = |network| Filter::refusing(&system_calls(network), supervision);
         Self {
             rules: Rules::prepare(report.landlock_abi),
             report,
-            without_network: Filter::refusing(&system_calls(Network::Denied)),
-            with_network: Filter::refusing(&system_calls(Network::Allowed)),
+            without_network: refusing(Network::Denied),
+            with_network: refusing(Network::Allowed),
+            asking,
             ceiling: Ceiling::of_this_process(),
+            mark,
             priority,
             stack: Stack::new(),
             cgroups,
+            whole_view: mask::hide_machine_files(),
         }
     }
 
@@ -51,11 +90,12 @@ impl Machine {
         &mut self,
         request: &SpawnRequest,
         streams: &[OwnedFd; 3],
-    ) -> Result<(Started, Option<Cell>), NotStarted> {
+    ) -> Result<Launched, NotStarted> {
         let cell = self.cgroups.as_mut().map(|cgroups| cgroups.cell(&request.limits)).transpose();
         let failed = |error| NotStarted { stage: Stage::Cgroup, error, remains: None };
         let cell = cell.map_err(failed)?;
-        self.start(request, streams, cell.as_ref()).map(|started| (started, cell))
+        let (started, supervisor) = self.start(request, streams, cell.as_ref())?;
+        Ok(Launched { started, cell, supervisor })
     }
 
     fn start(
@@ -63,20 +103,26 @@ impl Machine {
         request: &SpawnRequest,
         streams: &[OwnedFd; 3],
         cell: Option<&Cell>,
-    ) -> Result<Started, NotStarted> {
+    ) -> Result<(Started, Option<Supervisor>), NotStarted> {
         let failed = |stage, error| NotStarted { stage, error, remains: None };
         let image = Image::of(request).map_err(|error| failed(Stage::Request, error.into()))?;
         let surroundings = Surroundings {
             streams: streams.each_ref().map(|stream| stream.as_fd()),
-            limits: self.ceiling.apply(&request.limits),
+            limits: self.ceiling.apply(&request.limits, self.mark),
             priority: self.priority,
             cell: cell.map(Cell::entrance),
+            view: match request.sandbox {
+                Sandbox::Off => self.whole_view.as_ref().map(OwnedFd::as_fd),
+                Sandbox::On(_) => None,
+            },
         };
         let profile = match &request.sandbox {
-            Sandbox::Off => return start(&image, &surroundings, None, &mut self.stack),
+            Sandbox::Off => {
+                return start(&image, &surroundings, None, &mut self.stack).map(|started| (started, None));
+            }
             Sandbox::On(profile) => profile,
         };
-        let rules = self.rules.of(profile).map_err(|error| failed(Stage::Rules, error))?;
+        let (rules, writable) = self.rules.of(profile).map_err(|error| failed(Stage::Rules, error))?;
         let filter = match profile.network {
             Network::Denied => &self.without_network,
             Network::Allowed => &self.with_network,
@@ -84,8 +130,16 @@ impl Machine {
         let confinement = Confinement {
             rules: rules.map(Ruleset::descriptor),
             filter: self.report.seccomp.then(|| filter.as_kernel_program()),
+            asking: self
+                .asking
+                .as_ref()
+                .map(|asking| (asking.filter.as_kernel_program(), asking.sender.as_fd())),
         };
-        start(&image, &surroundings, Some(&confinement), &mut self.stack)
+        let started = start(&image, &surroundings, Some(&confinement), &mut self.stack);
+        // Taken also when the child failed after it was sent.
+        let listener = self.asking.as_ref().map(|asking| receive_listener(&asking.receiver)).transpose();
+        let listener = listener.map_err(|error| failed(Stage::Seccomp, error))?.flatten();
+        Ok((started?, listener.map(|listener| Supervisor::new(listener, writable))))
     }
 }
 

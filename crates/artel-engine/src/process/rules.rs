@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 
 use super::landlock::{Place, Rights, Ruleset, Tcp};
 use super::places;
@@ -32,16 +33,18 @@ impl Rules {
         Self { abi, system, kept: VecDeque::new() }
     }
 
-    /// Returns the rules of a profile; `None` where the kernel has no landlock.
-    pub(super) fn of(&mut self, profile: &Profile) -> io::Result<Option<&Ruleset>> {
+    /// Returns the rules of a profile, and where it may write; no rules where the kernel has no landlock.
+    pub(super) fn of(&mut self, profile: &Profile) -> io::Result<(Option<&Ruleset>, Vec<PathBuf>)> {
+        let own = own_places(profile);
+        let writable = own.iter().filter(|(_, rights)| *rights == Rights::WRITE);
+        let writable = writable.map(|(place, _)| place.path()).collect::<io::Result<_>>()?;
         if self.abi == 0 {
-            return Ok(None);
+            return Ok((None, writable));
         }
         let tcp = match profile.network {
             Network::Denied => Tcp::Denied,
             Network::Allowed => Tcp::Free,
         };
-        let own = own_places(profile);
         let places = own.iter().map(|(place, rights)| (place.identity(), *rights)).collect();
         let key = Key { tcp, places };
         let found = self.kept.iter().position(|(kept, _)| *kept == key);
@@ -51,7 +54,7 @@ impl Rules {
         };
         self.kept.truncate(KEPT_MAX - 1);
         self.kept.push_front(entry);
-        Ok(self.kept.front().map(|(_, rules)| rules))
+        Ok((self.kept.front().map(|(_, rules)| rules), writable))
     }
 
     fn make(&self, tcp: Tcp, own: &[(Place, Rights)]) -> io::Result<Ruleset> {
@@ -100,7 +103,7 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         let mut rules = Rules::prepare(super::super::landlock::abi());
         let mut descriptor =
-            |path: &str| rules.of(&profile(path)).unwrap().map(|rules| rules.descriptor().as_raw_fd());
+            |path: &str| rules.of(&profile(path)).unwrap().0.map(|rules| rules.descriptor().as_raw_fd());
         let first = descriptor(&path);
         assert_eq!(descriptor(&path), first);
         let other = descriptor(folder.path().to_str().unwrap());

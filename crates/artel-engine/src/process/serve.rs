@@ -13,6 +13,7 @@ use super::cgroup::CgroupChoice;
 use super::clock::now;
 use super::group::{Group, Standing};
 use super::machine::Machine;
+use super::orphans::ProcessMark;
 use super::pages::allow_huge_pages;
 use super::request::SpawnRequest;
 use super::start::NotStarted;
@@ -21,10 +22,14 @@ use super::{adopt, signals};
 
 /// The argument that makes artel's own program a launcher. The socket is its standard input.
 pub(super) const LAUNCHER_ARGUMENT: &str = "artel-launcher";
+/// Begins the argument that says which mark processes get.
+pub(super) const MARK_PREFIX: &str = "mark=";
 /// Events taken from the kernel at once.
 const EVENTS_MAX: usize = 64;
 /// The event number of the socket; groups have their own numbers, from 1.
 const SOCKET: u64 = 0;
+/// Makes the event number of a group that of its system calls.
+const CALLS: u64 = 1 << 63;
 /// Time between looks at a group that has been killed and is not gone yet.
 const LINGER_MS: u64 = 2;
 
@@ -35,9 +40,14 @@ pub fn run_launcher_if_asked() -> Option<ExitCode> {
     if arguments.next()? != LAUNCHER_ARGUMENT {
         return None;
     }
-    let choice =
-        arguments.next().map_or(CgroupChoice::Auto, |text| CgroupChoice::read(&text.to_string_lossy()));
-    Some(match Server::begin(&choice).and_then(|mut server| server.run()) {
+    let (mut choice, mut mark) = (CgroupChoice::Auto, None);
+    for text in arguments.map(|text| text.to_string_lossy().into_owned()) {
+        match text.strip_prefix(MARK_PREFIX) {
+            Some(value) => mark = ProcessMark::parse(value),
+            None => choice = CgroupChoice::read(&text),
+        }
+    }
+    Some(match Server::begin(&choice, mark).and_then(|mut server| server.run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
@@ -65,7 +75,7 @@ enum Peer {
 }
 
 impl Server {
-    fn begin(choice: &CgroupChoice) -> io::Result<Self> {
+    fn begin(choice: &CgroupChoice, mark: Option<ProcessMark>) -> io::Result<Self> {
         let socket = adopt::socket_from_stdin()?;
         allow_huge_pages();
         signals::block_all();
@@ -76,7 +86,7 @@ impl Server {
         adopt::raise_open_files();
         let events = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&events, &socket, epoll::EventData::new_u64(SOCKET), epoll::EventFlags::IN)?;
-        let machine = Machine::prepare(adopt::raise_priority(), choice);
+        let machine = Machine::prepare(adopt::raise_priority(), choice, mark);
         Ok(Self {
             socket,
             events,
@@ -115,6 +125,7 @@ impl Server {
                             return Ok(());
                         }
                     }
+                    id if id & CALLS != 0 => self.answer_call(id & !CALLS, event.flags),
                     id => self.note_exit(id),
                 }
             }
@@ -175,12 +186,17 @@ impl Server {
             return Ok(());
         };
         match self.machine.spawn(request, &streams) {
-            Ok((started, cell)) => {
+            Ok(launched) => {
                 let data = epoll::EventData::new_u64(id);
-                epoll::add(&self.events, started.ended.as_fd(), data, epoll::EventFlags::IN)?;
-                self.forget_former_owner(started.pid);
-                self.tell(&Notice::Spawned { id, pid: started.pid });
-                let group = Group::started(now(), (started, cell), request, self.machine.report.seccomp);
+                epoll::add(&self.events, launched.started.ended.as_fd(), data, epoll::EventFlags::IN)?;
+                if let Some(supervisor) = &launched.supervisor {
+                    let data = epoll::EventData::new_u64(id | CALLS);
+                    epoll::add(&self.events, supervisor, data, epoll::EventFlags::IN)?;
+                }
+                let pid = launched.started.pid;
+                self.forget_former_owner(pid);
+                self.tell(&Notice::Spawned { id, pid });
+                let group = Group::started(now(), launched, request, self.machine.report.seccomp);
                 self.groups.insert(id, group);
             }
             Err(NotStarted { stage, error, remains }) => {
@@ -201,6 +217,15 @@ impl Server {
         if let Some(id) = former {
             self.groups.remove(&id);
             self.tell(&Notice::Released { id });
+        }
+    }
+
+    /// Answers a system call of a group, or stops listening when none can come any more.
+    fn answer_call(&mut self, id: u64, flags: epoll::EventFlags) {
+        let Some(group) = self.groups.get_mut(&id) else { return };
+        match group.supervisor() {
+            Some(supervisor) if flags.contains(epoll::EventFlags::IN) => supervisor.answer(),
+            Some(_) | None => group.end_supervision(),
         }
     }
 

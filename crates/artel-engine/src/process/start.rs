@@ -8,17 +8,15 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use rustix::process::{Resource, Rlimit};
 
 use super::request::SpawnRequest;
+use super::seccomp::{FILTER_FLAG_NEW_LISTENER, FILTER_FLAG_SPEC_ALLOW, FILTER_SET_MODE};
 use super::wire::Stage;
 
 /// Enough for the child's few calls, of which none takes large variables.
 const STACK_BYTES: usize = 64 * 1024;
 /// The most limits that are set on one process.
-pub(super) const LIMITS_MAX: usize = 6;
+pub(super) const LIMITS_MAX: usize = 7;
 /// What is left of the privileges of root: to work with files whatever their owner, as landlock says which.
-const CAPABILITIES_KEPT: u32 = 1 << 0 /* CHOWN */ | 1 << 1 /* DAC_OVERRIDE */ | 1 << 3 /* FOWNER */ | 1 << 4 /* FSETID */;
-/// Keeps the processor from being slowed down for filtered processes, which is not what the filter is for.
-const FILTER_FLAG_SPEC_ALLOW: u32 = 4;
-const FILTER_SET_MODE: u32 = 1;
+const CAPABILITIES_KEPT: u32 = 1 << 1 /* DAC_OVERRIDE */;
 
 /// A limit as the kernel takes it.
 pub(super) type ResourceLimit = (Resource, Rlimit);
@@ -33,6 +31,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) priority: i32,
     /// Where it moves into its cell of the tree of control groups.
     pub(super) cell: Option<BorrowedFd<'a>>,
+    /// The view of the file system that it goes to.
+    pub(super) view: Option<BorrowedFd<'a>>,
 }
 
 /// How the child gives up its reach.
@@ -41,6 +41,8 @@ pub(super) struct Confinement<'a> {
     pub(super) rules: Option<BorrowedFd<'a>>,
     /// The filter of system calls.
     pub(super) filter: Option<libc::sock_fprog>,
+    /// The filter that asks the launcher about system calls, and where to send what they arrive at.
+    pub(super) asking: Option<(libc::sock_fprog, BorrowedFd<'a>)>,
 }
 
 /// What the child needs, in the form that the kernel takes.
@@ -103,6 +105,7 @@ struct Child<'a> {
     limits: &'a [ResourceLimit],
     priority: i32,
     cell: Option<RawFd>,
+    view: Option<RawFd>,
     confinement: Option<&'a Confinement<'a>>,
     parent: i32,
     failure: Option<(Stage, c_int)>,
@@ -130,6 +133,7 @@ pub(super) fn start(
         limits: &surroundings.limits,
         priority: surroundings.priority,
         cell: surroundings.cell.map(|cell| cell.as_raw_fd()),
+        view: surroundings.view.map(|view| view.as_raw_fd()),
         confinement,
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         failure: None,
@@ -186,7 +190,9 @@ unsafe fn become_program(child: &Child<'_>) -> Failure {
     unsafe {
         let prepared = join_group(child)
             .and_then(|()| enter_cell(child))
+            .and_then(|()| enter_view(child))
             .and_then(|()| connect(child))
+            .and_then(|()| child.confinement.map_or(Ok(()), |confinement| ask(confinement)))
             .and_then(|()| limit(child))
             .and_then(|()| child.confinement.map_or(Ok(()), |confinement| confine(confinement)));
         if let Err(failure) = prepared {
@@ -226,6 +232,15 @@ unsafe fn enter_cell(child: &Child<'_>) -> Result<(), Failure> {
 /// # Safety
 /// As for `become_program`.
 #[expect(unsafe_code, reason = "system calls")]
+unsafe fn enter_view(child: &Child<'_>) -> Result<(), Failure> {
+    let Some(view) = child.view else { return Ok(()) };
+    // SAFETY: the descriptor is open; only the child's own view changes.
+    check(Stage::Folder, unsafe { libc::setns(view, libc::CLONE_NEWNS) })
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
 unsafe fn connect(child: &Child<'_>) -> Result<(), Failure> {
     let [stdin, stdout, stderr] = child.streams;
     // SAFETY: the descriptors are open and above 2, and `cwd` is a valid text.
@@ -248,6 +263,22 @@ fn limit(child: &Child<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Lets the launcher answer some system calls. Comes before the limits: among the descriptors of the launcher, which the
+/// child closes when it executes its program, there may be no number left below the limit of open files.
+///
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn ask(confinement: &Confinement<'_>) -> Result<(), Failure> {
+    // SAFETY: the calls take numbers, an open descriptor and pointers to live structures.
+    unsafe {
+        check(Stage::Privileges, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        let Some((filter, socket)) = &confinement.asking else { return Ok(()) };
+        let listener = install(filter, FILTER_FLAG_NEW_LISTENER)?;
+        send_descriptor(socket.as_raw_fd(), listener)
+    }
+}
+
 /// Gives up privileges, files and system calls, in this order: each step needs what the next one takes.
 ///
 /// # Safety
@@ -256,19 +287,54 @@ fn limit(child: &Child<'_>) -> Result<(), Failure> {
 unsafe fn confine(confinement: &Confinement<'_>) -> Result<(), Failure> {
     // SAFETY: the calls take numbers, an open descriptor and pointers to live structures.
     unsafe {
-        check(Stage::Privileges, libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
         drop_capabilities()?;
         if let Some(rules) = confinement.rules {
             let answer = libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32);
             check(Stage::Landlock, answer as c_int)?;
         }
         if let Some(filter) = &confinement.filter {
-            let filter = std::ptr::from_ref(filter);
-            let answer = libc::syscall(libc::SYS_seccomp, FILTER_SET_MODE, FILTER_FLAG_SPEC_ALLOW, filter);
-            check(Stage::Seccomp, answer as c_int)?;
+            install(filter, 0)?;
         }
     }
     Ok(())
+}
+
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "seccomp has no function in the C library")]
+unsafe fn install(filter: &libc::sock_fprog, flags: u32) -> Result<c_int, Failure> {
+    let flags = FILTER_FLAG_SPEC_ALLOW | flags;
+    // SAFETY: the pointer is to a live structure.
+    let answer = unsafe {
+        libc::syscall(libc::SYS_seccomp, FILTER_SET_MODE, flags, std::ptr::from_ref(filter)) as c_int
+    };
+    check(Stage::Seccomp, answer).map(|()| answer)
+}
+
+/// Sends a descriptor to the launcher, which reads it when it goes on.
+///
+/// # Safety
+/// As for `become_program`.
+#[expect(unsafe_code, reason = "system calls")]
+unsafe fn send_descriptor(socket: RawFd, descriptor: c_int) -> Result<(), Failure> {
+    let mut byte = 0_u8;
+    let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    // Aligned as the header of a control message has to be.
+    let mut control = [0_u64; 4];
+    // SAFETY: the message points to variables that live through the call, and the control message fits into its room.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as u32) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as u32) as _;
+        libc::CMSG_DATA(header).cast::<c_int>().write_unaligned(descriptor);
+        check(Stage::Seccomp, libc::sendmsg(socket, &raw const message, libc::MSG_DONTWAIT) as c_int)
+    }
 }
 
 #[repr(C)]

@@ -1,12 +1,6 @@
 //! Processes as `/proc` shows them: who descends from whom, and what they use together. Only reads.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-
-/// Descriptors that are looked at in one measurement; more are not counted.
-const DESCRIPTORS_MAX: usize = 4096;
-/// The size of the blocks that files are counted in, whatever the file system's own.
-const BLOCK_BYTES: u64 = 512;
 
 /// What some processes and their descendants use together.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -44,27 +38,27 @@ pub(super) fn measure(roots: Vec<i32>, tasks_max: u64) -> TreeUsage {
     usage
 }
 
-/// Returns the memory of processes where what is shared is counted once, divided among those who share it. Slow.
+/// Returns the memory of processes where what is shared is counted once, divided among those who share it. Slow. What a
+/// process shares is counted as its own when it does not let itself be looked at.
 pub(super) fn proportional_memory_bytes(pids: &[i32]) -> u64 {
-    let kib = |pid: &i32| {
-        let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        ["Pss_Anon:", "Pss_Shmem:"].iter().map(|name| kib_after(&text, name)).sum::<u64>()
+    let bytes = |pid: &i32| match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
+        Ok(text) => {
+            let parts = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:"];
+            parts.iter().map(|name| kib_after(&text, name)).sum::<u64>() * 1024
+        }
+        Err(_) => memory_bytes(*pid),
     };
-    pids.iter().map(kib).sum::<u64>() * 1024
+    pids.iter().map(bytes).sum()
 }
 
-/// Returns the bytes of files that have no name any more, or never had one, but are held open.
-pub(super) fn unnamed_file_bytes(pids: &[i32]) -> u64 {
-    let folders = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok());
-    let descriptors = folders.flatten().flatten().take(DESCRIPTORS_MAX);
-    let files = descriptors.filter_map(|entry| fs::metadata(entry.path()).ok());
-    let mut unnamed: Vec<(u64, u64, u64)> = files
-        .filter(|file| file.is_file() && file.nlink() == 0)
-        .map(|file| (file.dev(), file.ino(), file.blocks() * BLOCK_BYTES))
-        .collect();
-    unnamed.sort_unstable();
-    unnamed.dedup_by_key(|(device, inode, _)| (*device, *inode));
-    unnamed.iter().map(|(_, _, bytes)| bytes).sum()
+/// Returns whether a process is gone, or has ended and is not reaped.
+pub(super) fn has_ended(pid: i32) -> bool {
+    Process::read(pid).is_none_or(|process| process.has_ended)
+}
+
+/// Returns the parent of a process; `None` when it is gone or has none.
+pub(super) fn parent_of(pid: i32) -> Option<i32> {
+    Process::read(pid).map(|process| process.parent).filter(|parent| *parent > 0)
 }
 
 /// Returns the process group of a process; `None` when it is gone.
@@ -74,6 +68,8 @@ pub(super) fn group_of(pid: i32) -> Option<i32> {
 
 /// What `/proc/<pid>/stat` says.
 struct Process {
+    has_ended: bool,
+    parent: i32,
     group: i32,
     threads: u64,
     cpu_ms: u64,
@@ -90,6 +86,8 @@ impl Process {
         let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
         let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
         Some(Self {
+            has_ended: matches!(*fields.first()?, "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
             threads: number(17)?,
             cpu_ms: ticks * 1000 / ticks_per_second(),
@@ -105,7 +103,7 @@ fn ticks_per_second() -> u64 {
 
 fn memory_bytes(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    (kib_after(&text, "RssAnon:") + kib_after(&text, "RssShmem:")) * 1024
+    ["RssAnon:", "RssShmem:", "VmSwap:"].iter().map(|name| kib_after(&text, name)).sum::<u64>() * 1024
 }
 
 fn kib_after(text: &str, name: &str) -> u64 {
@@ -135,7 +133,7 @@ mod tests {
     fn a_process_may_have_any_name() {
         let text = "42 (a) b (c)) S 1 17 1 0 -1 4194304 1 2 3 4 150 50 7 3 20 0 9 0 123 456 789";
         let process = Process::parse(text).unwrap();
-        assert_eq!((process.group, process.threads), (17, 9));
+        assert_eq!((process.parent, process.group, process.threads), (1, 17, 9));
         assert_eq!(process.cpu_ms, 210 * 1000 / ticks_per_second());
         assert!(Process::parse("42 (a").is_none());
     }
@@ -157,16 +155,5 @@ mod tests {
         assert_eq!(measure(vec![own], 0).pids, [own]);
         assert!(group_of(own).is_some());
         assert_eq!(measure(vec![i32::MAX], 1), TreeUsage::default());
-    }
-
-    #[test]
-    fn files_without_a_name_are_counted_once() {
-        use std::io::Write as _;
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[1; 100_000]).unwrap();
-        let second = file.try_clone().unwrap();
-        let bytes = unnamed_file_bytes(&[std::process::id() as i32]);
-        assert!(bytes >= 98_304, "{bytes}");
-        drop(second);
     }
 }

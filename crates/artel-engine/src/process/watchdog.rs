@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::exit::{Limit, LimitReached};
-use super::folder::{FolderMeasure, Progress};
+use super::folder::{DEPTH_MAX, FolderMeasure, Progress};
 use super::request::ProcessLimits;
 use super::tree::{self, TreeUsage};
+use super::unnamed;
 
 /// The age at which a process is looked at for the first time, and the time between looks.
 pub(super) const WATCH_MS: u64 = 50;
+/// How long open files may be where they cannot be counted: on their way from one process to another.
+const HIDDEN_S_MAX: u64 = 1;
 /// A measurement may take this share of the launcher's time.
 const REST_FACTOR: u32 = 20;
 
@@ -24,13 +27,24 @@ pub(super) struct Watch {
     folder_began: Instant,
     folder_next: Instant,
     memory_next: Instant,
+    /// Since when files may be held that cannot be counted.
+    hidden_since: Option<Instant>,
 }
 
 impl Watch {
     /// Begins to watch a process that has just started.
     pub(super) fn begin(now: Instant, limits: ProcessLimits, folders: Vec<PathBuf>) -> Self {
         let next = now + Duration::from_millis(WATCH_MS);
-        Self { limits, folders, next, folder: None, folder_began: now, folder_next: next, memory_next: next }
+        Self {
+            limits,
+            folders,
+            next,
+            folder: None,
+            folder_began: now,
+            folder_next: next,
+            memory_next: next,
+            hidden_since: None,
+        }
     }
 
     /// Returns when the next look is due.
@@ -82,14 +96,28 @@ impl Watch {
                 self.folder = Some(measure);
                 bytes
             }
+            Progress::TooDeep => {
+                let allowed = u64::try_from(DEPTH_MAX).unwrap_or(u64::MAX);
+                return Some(LimitReached { limit: Limit::FolderDepth, allowed });
+            }
             Progress::Total(bytes) => {
+                let unnamed = unnamed::measure(&usage.pids, self.limits.file_bytes);
                 let ended = clock();
                 self.folder_next = ended + (ended - self.folder_began);
-                bytes + tree::unnamed_file_bytes(&usage.pids)
+                if self.is_hidden_too_long(unnamed.hidden, ended) {
+                    return Some(LimitReached { limit: Limit::HiddenFiles, allowed: HIDDEN_S_MAX });
+                }
+                bytes.saturating_add(unnamed.bytes)
             }
         };
         let reached = LimitReached { limit: Limit::Folder, allowed: self.limits.folder_bytes };
         (bytes > self.limits.folder_bytes).then_some(reached)
+    }
+
+    /// Files that are handed from one process to another are out of sight for a moment; those that stay so are hidden.
+    fn is_hidden_too_long(&mut self, hidden: bool, now: Instant) -> bool {
+        self.hidden_since = if hidden { self.hidden_since.or(Some(now)) } else { None };
+        self.hidden_since.is_some_and(|since| now - since >= Duration::from_secs(HIDDEN_S_MAX))
     }
 }
 

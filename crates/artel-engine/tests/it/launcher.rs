@@ -3,12 +3,12 @@
 use std::os::fd::OwnedFd;
 
 use artel_engine::process::{
-    ChildProcess, ExitStatus, GroupSignal, Launcher, LauncherConfig, LauncherProgram, Sandbox, SpawnError,
-    Stage,
+    ChildProcess, ExitStatus, GroupSignal, Launcher, LauncherConfig, LauncherProgram, ProcessMark, Sandbox,
+    SpawnError, Stage, end_orphans,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
-use crate::start::{Ended, Ground, PYTHON, exists, finish, gone, outside, variable};
+use crate::start::{Ended, Ground, PYTHON, exists, finish, gone, launcher_with, outside, variable};
 
 #[tokio::test]
 async fn a_process_gets_input_arguments_folder_and_exactly_its_environment() {
@@ -386,4 +386,61 @@ async fn what_artel_does_to_its_own_memory_does_not_reach_a_process() {
     let mut request = ground.request("/bin/grep", &["THP_enabled", "/proc/self/status"]);
     request.sandbox = Sandbox::Off;
     assert_eq!(ground.run(request).await.fine(), "THP_enabled:\t1");
+}
+
+/// Runs in a process of its own, which is killed with its launcher: see `what_outlives_artel_and_its_launcher_is_found`.
+#[tokio::test]
+async fn inner_owner() {
+    let Some(owner) = variable("ARTEL_TEST_OWNER") else { return };
+    let launcher = launcher_with(ProcessMark::of_owner(&owner)).await;
+    let ground = Ground { launcher, ..Ground::new().await };
+    // It does what it can to be forgotten: another environment, another group, no mark.
+    let script = "(ulimit -q 0; env -i /bin/sleep 1000 & echo PIDS $PPID $! >&2); sleep 1000";
+    let mut child = ground.launcher.spawn(ground.request("/bin/bash", &["-c", script])).await.unwrap();
+    let mut text = String::new();
+    while !text.contains("PIDS") || !text.ends_with('\n') {
+        let mut bytes = [0; 256];
+        let count = child.stderr.read(&mut bytes).await.unwrap();
+        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+    }
+    println!("\n{text}\nREADY");
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn what_outlives_artel_and_its_launcher_is_found() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::io::BufRead as _;
+    let owner = format!("{}-of-a-test.1", std::process::id());
+    let mut parent = outside(std::env::current_exe().unwrap())
+        .args(["launcher::inner_owner", "--exact", "--nocapture"])
+        .env("ARTEL_TEST_OWNER", &owner)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufReader::new(parent.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let told: Vec<String> = lines.take_while(|line| !line.contains("READY")).collect();
+    let numbers = told.iter().find_map(|line| line.split_once("PIDS ")).unwrap().1;
+    let (launcher, survivor) = numbers.split_once(' ').unwrap();
+    let (launcher, survivor): (i32, i32) = (launcher.parse().unwrap(), survivor.trim().parse().unwrap());
+    // Neither of the two can do anything when the other dies.
+    let both = [launcher, i32::try_from(parent.id()).unwrap()].map(|pid| Pid::from_raw(pid).unwrap());
+    for signal in [Signal::STOP, Signal::KILL] {
+        for pid in both {
+            kill_process(pid, signal).unwrap();
+        }
+    }
+    parent.wait().unwrap();
+    gone(launcher).await;
+    assert!(exists(survivor));
+    // A process of the same data folder whose launcher lives.
+    let mark = ProcessMark::of_owner(&owner);
+    let ground = Ground { launcher: launcher_with(mark).await, ..Ground::new().await };
+    let neighbour = ground.launcher.spawn(ground.request("/bin/sleep", &["1000"])).await.unwrap();
+    assert_eq!(end_orphans(ProcessMark::of_owner("another folder")), 0);
+    assert!(exists(survivor));
+    assert!(end_orphans(mark) >= 1);
+    gone(survivor).await;
+    assert!(exists(neighbour.pid));
+    assert_eq!(end_orphans(mark), 0);
 }

@@ -1,8 +1,10 @@
 //! The limits: a process that uses too much ends, is told why, and leaves nothing behind.
 
-use artel_engine::process::{ChildProcess, ExitStatus, Limit, LimitReached, ProcessLimits};
+use artel_engine::process::{
+    ChildProcess, ExitStatus, Limit, LimitReached, Network, ProcessLimits, Profile, Sandbox,
+};
 
-use crate::start::{Ended, Ground, PYTHON, finish, limits};
+use crate::start::{Ended, Ground, PYTHON, User, finish, limits};
 
 async fn run(ground: &Ground, program: &str, script: &str, limits: ProcessLimits) -> Ended {
     let mut request = ground.request(program, &["-c", script]);
@@ -105,6 +107,48 @@ async fn files_without_a_name_cannot_fill_the_disk() {
     reached(&run(&ground, PYTHON, script, limits).await, Limit::Folder, 8 << 20);
 }
 
+/// Runs a script as root and as an ordinary user, and checks that it reaches a limit.
+async fn every_user_reaches(script: &str, limits: ProcessLimits, limit: Limit, allowed: u64) {
+    for user in User::all() {
+        reached(&run(&Ground::of(user).await, PYTHON, script, limits).await, limit, allowed);
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_mapped_and_closed_cannot_fill_the_disk() {
+    let script = "import ctypes, os, time\nlibc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p\nfor n in range(64):\n  f = os.open('f', os.O_CREAT | os.O_RDWR)\n  os.write(f, bytes(1 << 20)); libc.mmap(None, 4096, 1, 1, f, ctypes.c_long(0)); os.close(f); os.remove('f')\ntime.sleep(1000)";
+    let limits = ProcessLimits { folder_bytes: 40 << 20, file_bytes: 1 << 20, ..limits() };
+    every_user_reaches(script, limits, Limit::Folder, 40 << 20).await;
+}
+
+#[tokio::test]
+async fn files_on_their_way_between_processes_cannot_fill_the_disk() {
+    let script = "import socket, os, time\na, b = socket.socketpair()\nfor n in range(20):\n  f = os.open('f', os.O_CREAT | os.O_RDWR); os.write(f, bytes(1 << 20))\n  socket.send_fds(a, [b'x'], [f]); os.close(f); os.remove('f')\ntime.sleep(1000)";
+    for user in User::all() {
+        let ground = Ground::of(user).await;
+        let mut request = ground.request(PYTHON, &["-c", script]);
+        request.sandbox = Sandbox::On(Profile { network: Network::Allowed, ..ground.profile() });
+        reached(&ground.run(request).await, Limit::HiddenFiles, 1);
+    }
+}
+
+#[tokio::test]
+async fn folders_beyond_the_longest_path_cannot_hide_bytes() {
+    let script = "import os, time\nfor n in range(400):\n  os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'wb').write(bytes(1 << 20))\ntime.sleep(1000)";
+    every_user_reaches(script, limits(), Limit::FolderDepth, 256).await;
+    // Not so deep, but longer than a path may be.
+    let script = "import os, time\nfor n in range(60):\n  os.mkdir('d' * 200); os.chdir('d' * 200)\nfor n in range(12): open(f'f{n}', 'wb').write(bytes(1 << 20))\ntime.sleep(1000)";
+    let limits = ProcessLimits { folder_bytes: 8 << 20, ..limits() };
+    every_user_reaches(script, limits, Limit::Folder, 8 << 20).await;
+}
+
+#[tokio::test]
+async fn locked_folders_cannot_hide_bytes() {
+    let script = "import os, time\nos.mkdir('locked')\nfor n in range(12): open(f'locked/f{n}', 'wb').write(bytes(1 << 20))\nos.chmod('locked', 0)\ntime.sleep(1000)";
+    let limits = ProcessLimits { folder_bytes: 8 << 20, ..limits() };
+    every_user_reaches(script, limits, Limit::Folder, 8 << 20).await;
+}
+
 #[tokio::test]
 async fn processor_time_is_limited_for_one_and_for_all() {
     let ground = Ground::new().await;
@@ -135,7 +179,7 @@ async fn limits_cannot_be_raised() {
 async fn limits_hold_without_the_sandbox_too() {
     let ground = Ground::new().await;
     let mut request = ground.request("/bin/bash", &["-c", "for i in $(seq 50); do sleep 1000 & done; wait"]);
-    request.sandbox = artel_engine::process::Sandbox::Off;
+    request.sandbox = Sandbox::Off;
     request.limits.processes = 20;
     let child = ground.launcher.spawn(request).await.unwrap();
     let ChildProcess { mut group, .. } = child;

@@ -3,6 +3,7 @@
 mod attempt;
 mod attempt_end;
 mod cgroup;
+mod hostile_sandbox;
 mod hub;
 mod hub_server;
 mod hub_web;

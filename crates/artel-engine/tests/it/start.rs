@@ -4,7 +4,7 @@ use std::path::Path;
 
 use artel_engine::process::{
     ChildProcess, Exit, ExitStatus, Launcher, LauncherConfig, LauncherProgram, Network, ProcessLimits,
-    Profile, Sandbox, SpawnRequest, Strictness,
+    ProcessMark, Profile, Sandbox, SpawnRequest, Strictness,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
@@ -35,13 +35,55 @@ pub(crate) struct Ground {
     pub(crate) root: TempDir,
 }
 
+/// Who runs a launcher.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum User {
+    /// Who runs the tests.
+    Own,
+    /// An ordinary user, where root runs the tests.
+    Ordinary,
+}
+
+/// The number of the ordinary user and of its group.
+pub(crate) const ORDINARY: u32 = 65534;
+
+impl User {
+    /// Returns the users that a promise about the sandbox has to be kept for.
+    #[expect(clippy::print_stderr, reason = "says what a run of the tests did not check")]
+    pub(crate) fn all() -> Vec<Self> {
+        if rustix::process::geteuid().is_root() {
+            return vec![Self::Own, Self::Ordinary];
+        }
+        eprintln!("only root can start a launcher for another user: checked for this user only");
+        vec![Self::Own]
+    }
+
+    /// Returns a command as this user.
+    pub(crate) fn command(self, program: &str) -> Vec<String> {
+        let ordinary = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let prefix = match self {
+            Self::Own => &[][..],
+            Self::Ordinary => &ordinary[..],
+        };
+        prefix.iter().copied().chain([program]).map(str::to_owned).collect()
+    }
+}
+
 impl Ground {
     pub(crate) async fn new() -> Self {
+        Self::of(User::Own).await
+    }
+
+    pub(crate) async fn of(user: User) -> Self {
         let root = tempfile::tempdir().expect("a folder");
-        for folder in ["skill", "run", "other-skill", "home", "artel"] {
-            std::fs::create_dir(root.path().join(folder)).expect("a folder");
+        for folder in ["", "skill", "run", "other-skill", "home", "artel"] {
+            let path = root.path().join(folder);
+            std::fs::create_dir_all(&path).expect("a folder");
+            if user == User::Ordinary {
+                std::os::unix::fs::chown(&path, Some(ORDINARY), Some(ORDINARY)).expect("root may do so");
+            }
         }
-        Self { launcher: launcher().await, root }
+        Self { launcher: launcher_of(user).await, root }
     }
 
     pub(crate) fn path(&self, relative: &str) -> Utf8PathBuf {
@@ -122,7 +164,20 @@ pub(crate) async fn finish(child: ChildProcess) -> Ended {
 }
 
 pub(crate) async fn launcher() -> Launcher {
-    let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-launcher"));
+    launcher_of(User::Own).await
+}
+
+/// Starts a launcher whose processes carry a mark.
+pub(crate) async fn launcher_with(mark: ProcessMark) -> Launcher {
+    let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-launcher")).with_mark(mark);
+    Launcher::start(LauncherConfig { program, guard: None }).await.expect("the launcher starts")
+}
+
+async fn launcher_of(user: User) -> Launcher {
+    let own = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-launcher"));
+    let mut command = user.command(env!("CARGO_BIN_EXE_artel-launcher")).into_iter();
+    let path = command.next().expect("a command has a program").into();
+    let program = LauncherProgram { path, arguments: command.chain(own.arguments).collect() };
     Launcher::start(LauncherConfig { program, guard: None }).await.expect("the launcher starts")
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_agents::IsAlive;
-use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
+use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessMark, end_orphans};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, OwnerLock, ScriptHands,
     ScriptRules, Shelves, SkillShelf, gone, remove_folder,
@@ -68,9 +68,17 @@ impl Workshop {
         let lock = OwnerLock::take(&data, tenancy(config)?).map_err(|error| Failure::unavailable(&error))?;
         let guard =
             lock.guard().map_err(|error| Failure::missing(format!("cannot keep the lock: {error}")))?;
+        let mark = ProcessMark::of_owner(&lock.id().0);
+        // Before anything is started again, what an owner that was killed left running has to end.
+        if !gone(&data, &data.join(WORK)).is_empty() {
+            let ended = end_orphans(mark);
+            if ended > 0 {
+                tracing::warn!(processes = ended, "ended processes that outlived artel and its launcher");
+            }
+        }
         // The launcher becomes ready while the store is opened.
         let launcher = tokio::spawn(Launcher::start(LauncherConfig {
-            program: launcher_program(config),
+            program: launcher_program(config).with_mark(mark),
             guard: Some(guard),
         }));
         let store = match shelf.store {
