@@ -226,6 +226,7 @@ impl Listener {
         };
         let dropped_events = self.collector.dropped_events();
         let outcome = match (self.trouble.take(), stop) {
+            (_, None) if exit.status == ExitStatus::Lost => lost(),
             (Some(error), None) => {
                 AttemptOutcome::Failed { error, retry: Retry::Useful, fault: Fault::Elsewhere }
             }
@@ -259,6 +260,14 @@ impl AttemptEnd {
     }
 }
 
+/// The launcher was killed, and the script with it: that says nothing about the script.
+fn lost() -> AttemptOutcome {
+    let message = "launcher lost: the process that starts scripts was killed while the step was running, so its end is \
+                   not known";
+    let error = StepError::new(ErrorKind::ToolExecutionFailed, message);
+    AttemptOutcome::Failed { error, retry: Retry::Interrupted, fault: Fault::Elsewhere }
+}
+
 fn stopped(reason: StopReason) -> AttemptOutcome {
     let end = End::Otherwise("no start".to_owned());
     Collector::default().finish(ExitFacts { end, stop: Some(reason), stderr: "", explanation: None })
@@ -278,9 +287,9 @@ fn not_started(error: &SpawnError) -> AttemptOutcome {
         }
         SpawnError::TooLarge { .. } => (Retry::Useless, Fault::Elsewhere),
         SpawnError::Failed { stage, source, .. } => after(*stage, source),
-        SpawnError::Pipes { .. } | SpawnError::NoLauncher { .. } | SpawnError::LauncherLost { .. } => {
-            (Retry::Useful, Fault::Elsewhere)
-        }
+        SpawnError::Pipes { .. } | SpawnError::NoLauncher { .. } => (Retry::Useful, Fault::Elsewhere),
+        // It may have begun.
+        SpawnError::LauncherLost { .. } => (Retry::Interrupted, Fault::Elsewhere),
     };
     AttemptOutcome::Failed { error: StepError::new(ErrorKind::SpawnFailed, message), retry, fault }
 }

@@ -17,6 +17,9 @@ use super::report::SandboxReport;
 use super::request::{GroupSignal, SpawnRequest};
 use super::wire::{MESSAGE_BYTES_MAX, Notice, Order, Rest, Socket, Stage, encode};
 
+/// Launchers that are started one after the other for processes that wait, when each is killed at once.
+const LAUNCHERS_MAX: usize = 3;
+
 /// What the handles ask for. Spawns are limited by permits, the others by the processes there are.
 #[derive(Debug)]
 pub(super) enum Command {
@@ -58,7 +61,17 @@ pub(super) struct Owner {
     commands: mpsc::UnboundedReceiver<Command>,
     connection: Option<Connection>,
     groups: BTreeMap<u64, Group>,
+    /// Processes that wait for the next launcher: the order to start them never reached the last one.
+    waiting: VecDeque<Outgoing>,
     last_id: u64,
+}
+
+/// An order on its way, with its descriptors.
+struct Outgoing {
+    order: Vec<u8>,
+    descriptors: Vec<OwnedFd>,
+    /// The process that it starts, if it starts one.
+    starts: Option<u64>,
 }
 
 /// A group as the owner knows it.
@@ -73,7 +86,7 @@ struct Group {
 struct Connection {
     socket: AsyncFd<Socket>,
     process: std::process::Child,
-    outbox: VecDeque<(Vec<u8>, Vec<OwnedFd>)>,
+    outbox: VecDeque<Outgoing>,
     buffer: Vec<u8>,
 }
 
@@ -91,8 +104,15 @@ impl Owner {
         commands: mpsc::UnboundedReceiver<Command>,
     ) -> Result<(Self, SandboxReport), LauncherError> {
         let (connection, report) = Connection::open(&config).await?;
-        let owner =
-            Self { config, commands, connection: Some(connection), groups: BTreeMap::new(), last_id: 0 };
+        let connection = Some(connection);
+        let owner = Self {
+            config,
+            commands,
+            connection,
+            groups: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            last_id: 0,
+        };
         Ok((owner, report))
     }
 
@@ -105,6 +125,7 @@ impl Owner {
                 Event::Readable => self.take_notices(),
                 Event::Writable => self.flush(),
             }
+            self.start_waiting().await;
         }
         if let Some(connection) = self.connection.take() {
             connection.close();
@@ -166,17 +187,38 @@ impl Owner {
         }
         self.last_id = id;
         self.groups.insert(id, Group { pid: None, reply: Some(reply), exit: Some(exit), done: None });
-        self.send_encoded(order, streams.into());
+        self.send_encoded(Outgoing { order, descriptors: streams.into(), starts: Some(id) });
+    }
+
+    /// Hands processes that the last launcher never heard of to the next one.
+    async fn start_waiting(&mut self) {
+        for _ in 0..LAUNCHERS_MAX {
+            if self.waiting.is_empty() {
+                return;
+            }
+            let Ok((connection, _)) = Connection::open(&self.config).await else { break };
+            self.connection = Some(connection);
+            for outgoing in std::mem::take(&mut self.waiting) {
+                self.send_encoded(outgoing);
+            }
+        }
+        for id in std::mem::take(&mut self.waiting).into_iter().filter_map(|outgoing| outgoing.starts) {
+            if let Some(group) = self.groups.remove(&id) {
+                group.lose();
+            }
+        }
     }
 
     fn send(&mut self, order: &Order, descriptors: Vec<OwnedFd>) {
-        self.send_encoded(encode(order), descriptors);
+        self.send_encoded(Outgoing { order: encode(order), descriptors, starts: None });
     }
 
-    fn send_encoded(&mut self, order: Vec<u8>, descriptors: Vec<OwnedFd>) {
+    fn send_encoded(&mut self, outgoing: Outgoing) {
         if let Some(connection) = &mut self.connection {
-            connection.outbox.push_back((order, descriptors));
+            connection.outbox.push_back(outgoing);
             self.flush();
+        } else if outgoing.starts.is_some() {
+            self.waiting.push_back(outgoing);
         }
     }
 
@@ -239,19 +281,30 @@ impl Owner {
 
     /// The launcher is gone, and with it the leaders of its groups; their descendants are killed from here.
     fn give_up(&mut self) {
-        if let Some(connection) = self.connection.take() {
+        if let Some(mut connection) = self.connection.take() {
+            let unsent = std::mem::take(&mut connection.outbox).into_iter();
+            self.waiting.extend(unsent.filter(|outgoing| outgoing.starts.is_some()));
             connection.close();
         }
-        for group in std::mem::take(&mut self.groups).into_values() {
-            if let Some(pid) = group.pid {
-                let _ = rustix::process::kill_process_group(pid, Signal::KILL);
-            }
-            if let Some(reply) = group.reply {
-                let _ = reply.send(Err(NotSpawned::LauncherLost));
-            }
-            if let Some(exit) = group.exit {
-                let _ = exit.send(Ended::lost());
-            }
+        let waiting: Vec<u64> = self.waiting.iter().filter_map(|outgoing| outgoing.starts).collect();
+        let (kept, lost) =
+            std::mem::take(&mut self.groups).into_iter().partition(|(id, _)| waiting.contains(id));
+        self.groups = kept;
+        BTreeMap::into_values(lost).for_each(Group::lose);
+    }
+}
+
+impl Group {
+    /// Kills what the launcher left of a group, and says that its end is not known.
+    fn lose(self) {
+        if let Some(pid) = self.pid {
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+        if let Some(reply) = self.reply {
+            let _ = reply.send(Err(NotSpawned::LauncherLost));
+        }
+        if let Some(exit) = self.exit {
+            let _ = exit.send(Ended::lost());
         }
     }
 }
@@ -266,7 +319,12 @@ impl Connection {
         let socket = register(ours).map_err(started)?;
         let buffer = vec![0; MESSAGE_BYTES_MAX];
         let mut connection = Self { socket, process, outbox: VecDeque::new(), buffer };
-        connection.outbox.push_back((encode(&Order::Hello), guard.into_iter().collect()));
+        let hello = encode(&Order::Hello);
+        connection.outbox.push_back(Outgoing {
+            order: hello,
+            descriptors: guard.into_iter().collect(),
+            starts: None,
+        });
         match connection.greet().await {
             Some(report) => Ok((connection, report)),
             None => {
@@ -293,7 +351,7 @@ impl Connection {
 
     /// Sends what can be sent without waiting.
     fn flush(&mut self) -> io::Result<()> {
-        while let Some((order, descriptors)) = self.outbox.front() {
+        while let Some(Outgoing { order, descriptors, .. }) = self.outbox.front() {
             let descriptors: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
             match self.socket.try_io(Interest::WRITABLE, |socket| socket.send(order, &descriptors)) {
                 Ok(()) => drop(self.outbox.pop_front()),

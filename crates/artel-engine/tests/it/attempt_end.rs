@@ -7,6 +7,7 @@ use std::fs;
 
 use artel_engine::process::{AttemptEnd, AttemptHandle, EventSink, run_attempt};
 use artel_model::protocol::{StopReason, ToolEvent};
+use artel_model::run::{AttemptOutcome, Fault, Retry};
 use async_trait::async_trait;
 use insta::assert_snapshot;
 use serde_json::json;
@@ -86,6 +87,24 @@ async fn a_tool_that_is_told_to_end_ends() {
     child-ignores-term.sh: Timeout, may be retried, exit code None: the script took longer than 30000 ms
     sleeps.sh: Timeout, may be retried, exit code None: the script took longer than 30000 ms
     ");
+}
+
+#[tokio::test]
+async fn an_attempt_that_ends_with_the_launcher_is_interrupted_and_the_next_one_runs() {
+    let stage = Stage::new("tool-processes").await;
+    let ready = stage.start("sleeps.sh").await;
+    let stat = fs::read_to_string(format!("/proc/{}/stat", ready.pid)).unwrap();
+    let launcher: i32 = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
+    let launcher = rustix::process::Pid::from_raw(launcher).unwrap();
+    rustix::process::kill_process(launcher, rustix::process::Signal::KILL).unwrap();
+    let end = ready.end.await.unwrap();
+    let AttemptOutcome::Failed { error, retry, fault } = end.report.outcome else {
+        panic!("it cannot complete")
+    };
+    assert_eq!((retry, fault), (Retry::Interrupted, Fault::Elsewhere));
+    assert!(error.message.starts_with("launcher lost: "), "{error}");
+    let shown = stage.stop("sleeps.sh", StopReason::Cancelled, 60_000).await;
+    assert!(shown.contains("Cancelled"), "{shown}");
 }
 
 #[tokio::test]

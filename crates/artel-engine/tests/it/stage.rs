@@ -141,6 +141,7 @@ impl Stage {
                 let again = match retry {
                     Retry::Useful => "may be retried",
                     Retry::Useless => "is not retried",
+                    Retry::Interrupted => "is started again where that is safe",
                 };
                 format!("{:?}, {again}, exit code {:?}: {error}", error.kind, error.exit_code)
             }

@@ -42,6 +42,7 @@ fn outcome(stdout: impl AsRef<[u8]>, facts: ExitFacts<'_>) -> String {
             let again = match retry {
                 Retry::Useful => "again",
                 Retry::Useless => "not again",
+                Retry::Interrupted => "interrupted",
             };
             format!("{:?} ({again}, {:?}): {error}", error.kind, error.exit_code)
         }

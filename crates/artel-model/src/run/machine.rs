@@ -334,8 +334,10 @@ impl Run {
         (retry, fault): (Retry, Fault),
         at: Timestamp,
     ) {
-        if retry == Retry::Useful && self.try_again(step, attempt, at) {
-            return;
+        match retry {
+            Retry::Useful if self.try_again(step, attempt, at) => return,
+            Retry::Interrupted => return self.repeat_or_fail(step, attempt, error.clone(), at),
+            Retry::Useful | Retry::Useless => {}
         }
         let settled = Settled::Failed(error.clone());
         self.count_outcome(step, &settled, fault);
@@ -489,11 +491,18 @@ impl Run {
             if let Some(cause) = stopping {
                 let settled = cause.settled(self.steps[step].timeout_ms(&self.plan().steps()[step]));
                 self.end_stopped(step, attempt, cause, settled, at);
-            } else if self.is_repeatable(step) && attempt < ATTEMPTS_MAX {
-                self.make_ready(step, attempt + 1);
-            } else if !self.try_again(step, attempt, at) {
-                self.settle(step, Settled::Failed(error));
+            } else {
+                self.repeat_or_fail(step, attempt, error, at);
             }
+        }
+    }
+
+    /// What was cut off is started again where that is safe, which is no retry; otherwise it needs one.
+    fn repeat_or_fail(&mut self, step: StepIndex, attempt: u32, error: StepError, at: Timestamp) {
+        if self.is_repeatable(step) && attempt < ATTEMPTS_MAX {
+            self.make_ready(step, attempt + 1);
+        } else if !self.try_again(step, attempt, at) {
+            self.settle(step, Settled::Failed(error));
         }
     }
 

@@ -83,6 +83,9 @@ pub enum Retry {
     Useful,
     /// It cannot.
     Useless,
+    /// The attempt was cut off by something else, such as the death of the launcher: the step is started again where that
+    /// is safe, and that is no retry.
+    Interrupted,
 }
 
 /// Why a step did not complete.

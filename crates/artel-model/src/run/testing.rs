@@ -137,6 +137,13 @@ pub(super) fn failed_by(step: StepIndex, attempt: u32, kind: ErrorKind, fault: F
     RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry, fault }) }
 }
 
+/// An attempt that ended with the launcher.
+pub(super) fn lost(step: StepIndex, attempt: u32) -> RunEvent {
+    let error = StepError::new(ErrorKind::ToolExecutionFailed, "launcher lost");
+    let (retry, fault) = (Retry::Interrupted, Fault::Elsewhere);
+    RunEvent::Ended { step, attempt, report: report(AttemptOutcome::Failed { error, retry, fault }) }
+}
+
 /// An attempt that was refused before anything was started.
 pub(super) fn refused(step: StepIndex, attempt: u32) -> RunEvent {
     let error = StepError::new(ErrorKind::ToolExecutionFailed, "the input does not fit");

@@ -205,6 +205,30 @@ fn what_was_running_when_the_driver_died_is_repeated_where_that_is_safe() {
 }
 
 #[test]
+fn what_was_running_when_the_launcher_died_is_repeated_where_that_is_safe() {
+    let lost = |plan: &str, attempts: u32| {
+        let mut story = Story::new(plan, Parallel, 1);
+        for attempt in 1..=attempts {
+            story.tell("go");
+            story.happen(super::testing::lost(0, attempt));
+        }
+        story
+    };
+    // An idempotent step has no retries to lose, and is started as often as it was cut off.
+    let mut story = lost("a *", 5);
+    story.tell("go");
+    story.tell("a.");
+    assert_eq!(story.shown(), "succeeded: a completed");
+    let mut story = lost("a", 1);
+    assert_eq!(story.shown(), "failed: a failed");
+    assert_eq!(story.run.take_effects("node").outcomes, [], "the skill is not to blame");
+    let StepView::Settled(settled) = story.run.step(0) else { panic!("a is settled") };
+    assert_eq!(settled.error().unwrap().message, "launcher lost");
+    // The end of a step that may not be repeated does not call in what stands in for it.
+    assert_eq!(lost("a", 1).actions, ["launch a#1", "finish"]);
+}
+
+#[test]
 fn late_and_strange_events_change_nothing() {
     let mut story = check("a +", Parallel, "go ax +100 go", "running: a running");
     let before = story.run.clone();
