@@ -92,7 +92,7 @@ impl PlanRunner for TaskRunner {
                 let tools = run.plan().steps().iter().enumerate().filter(|(_, step)| step.scope.is_none());
                 let tools =
                     tools.map(|(index, step)| (step.id.clone(), run.skill(index).0.clone())).collect();
-                RunVerdict::Ran(Box::new(Ran { result: trace.result(&run, |_| false), tools }))
+                RunVerdict::Ran(Box::new(Ran { result: trace.result(&run, |_, _| false), tools }))
             }
             Err(why) => nothing_ran(&document, &why),
         }

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_model::data_scope::OwnerKey;
 use artel_model::id::{ExecutionId, RunId};
 use artel_model::plan::{StepIndex, Work};
 use artel_model::run::{Action, AttemptOutcome, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
@@ -304,10 +305,13 @@ impl Driver {
     async fn write(&mut self, batch: &mut Batch) -> Result<Revision, AppendError> {
         let effects = self.run.take_effects(&self.surroundings.node);
         let summary = self.run.summary();
+        let (principal, at) = (self.owner_key(), self.surroundings.clock.now());
         let health = effects.outcomes.into_iter().map(|(target, outcome)| HealthChange {
             skill: target.skill,
             content_hash: target.content_hash,
+            principal: principal.clone(),
             outcome,
+            at,
         });
         let append = RunAppend {
             run: self.run.id(),
@@ -335,6 +339,11 @@ impl Driver {
         self.surroundings.meters.events.increment(batch.events.len() as u64);
         self.written = summary;
         Ok(revision)
+    }
+
+    /// Returns who owns the run, as the health of skills is counted.
+    fn owner_key(&self) -> OwnerKey {
+        OwnerKey::of(self.run.submission().viewer.as_ref().map(|viewer| &viewer.user))
     }
 
     /// Hands the work off; never waits for what comes of it.

@@ -23,7 +23,8 @@ const SKILL_SCHEME: &str = "skill://";
 /// The skills of one catalog.
 pub struct SkillShelf {
     catalog: Catalog,
-    health: BTreeMap<SkillName, SkillHealth>,
+    /// What is not healthy, by name and hash.
+    health: BTreeMap<(SkillName, String), Health>,
     paths: Paths,
     data: Utf8PathBuf,
     /// Where skills come from that are not the operator's own.
@@ -66,7 +67,7 @@ impl SkillShelf {
     fn with(catalog: Catalog, health: Vec<SkillHealth>, paths: Paths, data: Utf8PathBuf) -> Self {
         let pins = catalog.registry().all().map(|skill| (skill.pin(), Known::default()));
         let known = pins.collect();
-        let health = health.into_iter().map(|health| (health.skill.clone(), health)).collect();
+        let health = health.into_iter().map(|seen| ((seen.skill, seen.content_hash), seen.health)).collect();
         Self { catalog, health, paths, data, origins: BTreeMap::new(), known, folders: OnceLock::new() }
     }
 
@@ -123,11 +124,9 @@ impl SkillShelf {
 
     /// Returns how well a skill has been doing; only with the files it has.
     pub fn health(&self, entry: &Loaded) -> Health {
-        let known = entry.skill.as_ref().and_then(|skill| self.health.get(&skill.name));
-        match known {
-            Some(known) if Some(known.content_hash.as_str()) == self.content_hash(entry) => known.health,
-            Some(_) | None => Health::NEW,
-        }
+        let files = entry.skill.as_ref().zip(self.content_hash(entry));
+        let known = files.and_then(|(skill, hash)| self.health.get(&(skill.name.clone(), hash.to_owned())));
+        known.copied().unwrap_or(Health::NEW)
     }
 
     fn view<'s>(&'s self, entry: &'s Loaded) -> Option<SkillView<'s>> {

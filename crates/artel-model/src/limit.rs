@@ -73,6 +73,9 @@ limits! {
     SET_SKILLS_MAX: usize = 1000, "Skills in one composed set.";
     SET_WARNINGS_MAX: usize = 1000, "Warnings about one set of skills; the last one says that there may be more.";
     IDENTITY_CHARS_MAX: usize = 200, "Characters in the name of a user or a team.";
+    HEALTH_PRINCIPALS_MIN: usize = 3, "Principals whose runs of a skill must fail, without a success of any principal since, before others see it as degraded or failed.";
+    HEALTH_PROBE_MS: u64 = 600_000, "Milliseconds after which a skill in `permanentFailure` may be tried again; twice as long after each further failure.";
+    HEALTH_PROBE_DOUBLINGS_MAX: u32 = 6, "How often that time doubles.";
     STEP_ID_CHARS_MAX: usize = 200, "Characters in the id of a tool in a plan, or of a step of a run.";
     PLAN_TOOLS_MAX: usize = 10_000, "Tools in one plan, the steps of composites included.";
     PLAN_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of one plan document.";

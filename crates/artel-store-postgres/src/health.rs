@@ -1,11 +1,12 @@
 //! The health of skills as a table. The model alone knows how outcomes change it; the database is given the answers.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
-use artel_model::health::{Health, RunOutcome};
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::{Counted, Tally};
 use artel_model::name::SkillName;
-use artel_store::{HealthChange, HealthStore, SkillHealth, StoreError};
+use artel_model::time::Timestamp;
+use artel_store::{HealthChange, HealthCount, HealthStore, StoreError};
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
@@ -16,122 +17,63 @@ use crate::store::PostgresStore;
 const RESET: &str = include_str!("sql/reset_health.sql");
 const READING: &str = "reading the health of skills";
 
-/// Every health there can be, by the word that is kept.
-static ALL: LazyLock<BTreeMap<String, Health>> = LazyLock::new(|| {
-    let mut found = BTreeMap::new();
-    let mut unseen = vec![Health::NEW];
-    while let Some(health) = unseen.pop() {
-        if found.insert(word(health), health).is_none() {
-            let outcomes = [RunOutcome::Success, RunOutcome::Failure, RunOutcome::Transient];
-            unseen.extend(outcomes.map(|outcome| health.after(outcome)));
-        }
-    }
-    found
-});
-
 #[async_trait]
 impl HealthStore for PostgresStore {
-    async fn health(&self) -> Result<Vec<SkillHealth>, StoreError> {
-        let statement = Statement::new("SELECT skill, content_hash, health FROM skill_health ORDER BY skill");
+    async fn health_counts(&self) -> Result<Vec<HealthCount>, StoreError> {
+        let statement = Statement::new(
+            "SELECT skill, content_hash, principal, tally, at FROM health_counts \
+             ORDER BY skill, content_hash, principal",
+        );
         let answer = self.read(READING, &statement).await?;
         answer.rows.iter().map(health_row).collect()
     }
 
-    async fn reset_health(&self, skill: &SkillName) -> Result<(), StoreError> {
-        let statement = Statement::new(RESET).with(skill.as_str());
+    async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
+        let statement = Statement::new(RESET).with(skill.as_str()).with(content_hash.map(str::to_owned));
         self.write("forgetting the health of a skill", &statement).await?;
         Ok(())
     }
 }
 
-fn health_row(row: &PgRow) -> Result<SkillHealth, StoreError> {
-    let word: &str = column(READING, row, 2)?;
-    let health = ALL.get(word).ok_or_else(|| StoreError::Corrupt {
+fn health_row(row: &PgRow) -> Result<HealthCount, StoreError> {
+    let principal: &str = column(READING, row, 2)?;
+    let principal = OwnerKey::kept(principal).ok_or_else(|| StoreError::Corrupt {
         what: READING.to_owned(),
-        source: format!("no health is called `{word}`").into(),
+        source: format!("`{principal}` is no principal").into(),
     })?;
-    Ok(SkillHealth {
+    let at = Timestamp::from_millis(column(READING, row, 4)?);
+    Ok(HealthCount {
         skill: parsed(READING, row, 0)?,
         content_hash: column(READING, row, 1)?,
-        health: *health,
+        principal,
+        counted: Counted { tally: parsed(READING, row, 3)?, at },
     })
 }
 
-/// Adds changes as arrays: what each skill's health is when it begins anew, and what every other one becomes.
+/// Adds changes as arrays: what the tally of each skill's files is when there was none, and what every other one becomes. All of
+/// them are of one principal, the owner of the run.
 pub(crate) fn with_health(statement: Statement, changes: &[HealthChange]) -> Statement {
-    let skills: BTreeSet<&SkillName> = changes.iter().map(|change| &change.skill).collect();
-    let (mut names, mut hashes, mut from_new) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut step_names, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-    for skill in skills {
-        let of_skill: Vec<&HealthChange> = changes.iter().filter(|change| change.skill == *skill).collect();
-        let Some(last) = of_skill.last() else { continue };
+    let mut files: BTreeMap<(&SkillName, &str), Vec<&HealthChange>> = BTreeMap::new();
+    for change in changes {
+        files.entry((&change.skill, &change.content_hash)).or_default().push(change);
+    }
+    let (mut names, mut hashes, mut from_clear, mut at) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut step_files, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    for ((skill, content_hash), changes) in files {
+        let becomes = |tally: Tally| {
+            changes.iter().fold(tally, |tally, change| tally.after(change.outcome)).to_string()
+        };
         names.push(skill.as_str());
-        hashes.push(last.content_hash.as_str());
-        from_new.push(word(outcome_of(&of_skill, Health::NEW)));
-        for (kept, health) in ALL.iter() {
-            step_names.push(skill.as_str());
-            before.push(kept.as_str());
-            after.push(word(outcome_of(&of_skill, *health)));
+        hashes.push(content_hash);
+        from_clear.push(becomes(Tally::CLEAR));
+        at.push(changes.last().map_or(0, |change| change.at.as_millis()));
+        for tally in Tally::all() {
+            step_files.push(format!("{skill} {content_hash}"));
+            before.push(tally.to_string());
+            after.push(becomes(tally));
         }
     }
-    statement.with(names).with(hashes).with(from_new).with(step_names).with(before).with(after)
-}
-
-/// Returns the health after changes of one skill, if it was `health` for the files of the last one of them.
-fn outcome_of(changes: &[&HealthChange], health: Health) -> Health {
-    let Some(last) = changes.last() else { return health };
-    let start = (last.content_hash.as_str(), health);
-    let (_, health) = changes.iter().fold(start, |(hash, health), change| {
-        let health = if change.content_hash == hash { health } else { health.reset() };
-        (change.content_hash.as_str(), health.after(change.outcome))
-    });
-    health
-}
-
-/// Returns the word that is kept for a health.
-fn word(health: Health) -> String {
-    match health {
-        Health::Healthy { failures }
-        | Health::Degraded { failures }
-        | Health::TemporaryFailure { failures } => {
-            format!("{} {failures}", health.as_str())
-        }
-        Health::PermanentFailure => health.as_str().to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn changes(outcomes: &[(&str, RunOutcome)]) -> Vec<HealthChange> {
-        let change = |&(hash, outcome): &(&str, RunOutcome)| HealthChange {
-            skill: "grasp".parse().unwrap(),
-            content_hash: hash.to_owned(),
-            outcome,
-        };
-        outcomes.iter().map(change).collect()
-    }
-
-    #[test]
-    fn every_health_has_a_word_of_its_own() {
-        assert!(ALL.contains_key("healthy 0") && ALL.contains_key("permanentFailure"));
-        assert!(ALL.len() < 32, "{:?}", ALL.keys());
-        assert!(ALL.iter().all(|(kept, health)| *kept == word(*health)));
-    }
-
-    #[test]
-    fn other_files_in_between_begin_anew() {
-        let failed = RunOutcome::Failure;
-        let check = |outcomes: &[(&str, RunOutcome)], start: Health, expected: &str| {
-            let changes = changes(outcomes);
-            let changes: Vec<&HealthChange> = changes.iter().collect();
-            assert_eq!(word(outcome_of(&changes, start)), expected, "{outcomes:?}");
-        };
-        let twice = Health::NEW.after(failed).after(failed);
-        check(&[("a", failed)], twice, "degraded 3");
-        check(&[("a", failed), ("a", RunOutcome::Success)], twice, "healthy 0");
-        check(&[("b", failed), ("a", failed)], twice, "healthy 1");
-        check(&[("a", failed), ("b", failed), ("a", failed)], twice, "healthy 1");
-    }
+    let principal = changes.first().map_or(OwnerKey::LOCAL, |change| change.principal.as_str());
+    let statement = statement.with(names).with(hashes).with(from_clear);
+    statement.with(step_files).with(before).with(after).with(principal).with(at)
 }

@@ -2,9 +2,12 @@
 //!
 //! A change that is refused has written nothing, so it never disturbs the others of its batch.
 
-use artel_model::health::{Health, RunOutcome};
+use std::collections::BTreeMap;
+
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::{Counted, count};
 use artel_model::id::RunId;
-use artel_store::{Claim, Created, Fence, NewRun, OwnerId, Revision, RunAppend};
+use artel_store::{Claim, Created, Fence, HealthCount, NewRun, OwnerId, Revision, RunAppend};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use uuid::Uuid;
 
@@ -165,7 +168,7 @@ impl Change for Append {
             upsert_execution(connection, log.run, record)?;
         }
         for change in &self.health {
-            change_health(connection, change.skill.as_str(), &change.content_hash, change.outcome)?;
+            change_health(connection, change)?;
         }
         Ok(Ok(revision(end)))
     }
@@ -236,20 +239,34 @@ fn write_execution(
     ])
 }
 
-fn change_health(
-    connection: &Connection,
-    skill: &str,
-    content_hash: &str,
-    outcome: RunOutcome,
-) -> rusqlite::Result<()> {
-    let mut find = connection
-        .prepare_cached("SELECT health, failures FROM health WHERE skill = ?1 AND content_hash = ?2")?;
-    let known = find.query_row([skill, content_hash], crate::row::health).optional()?;
-    let health = known.unwrap_or(Health::NEW).after(outcome);
-    let mut replace = connection.prepare_cached(
-        "INSERT OR REPLACE INTO health (skill, content_hash, health, failures) VALUES (?1, ?2, ?3, ?4)",
+/// Counts one outcome, as the model says, with everything that is kept about the same files.
+fn change_health(connection: &Connection, change: &artel_store::HealthChange) -> rusqlite::Result<()> {
+    let files = [change.skill.as_str(), change.content_hash.as_str()];
+    let mut find = connection.prepare_cached(
+        "SELECT skill, content_hash, principal, tally, at FROM health_counts \
+         WHERE skill = ?1 AND content_hash = ?2",
     )?;
-    replace.execute(params![skill, content_hash, health.as_str(), health.failures().unwrap_or(0)])?;
+    let rows: rusqlite::Result<Vec<HealthCount>> = find.query_map(files, crate::row::health_count)?.collect();
+    let mut counted: BTreeMap<OwnerKey, Counted> =
+        rows?.into_iter().map(|row| (row.principal, row.counted)).collect();
+    let was_there = counted.contains_key(&change.principal);
+    count(&mut counted, &change.principal, change.outcome, change.at);
+    let Some(own) = counted.get(&change.principal) else {
+        if was_there {
+            let forget =
+                "DELETE FROM health_counts WHERE skill = ?1 AND content_hash = ?2 AND principal = ?3";
+            let [skill, hash] = files;
+            connection.prepare_cached(forget)?.execute([skill, hash, change.principal.as_str()])?;
+        }
+        return Ok(());
+    };
+    let mut replace = connection.prepare_cached(
+        "INSERT OR REPLACE INTO health_counts (skill, content_hash, principal, tally, at) \
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let (principal, tally) = (change.principal.as_str(), own.tally.to_string());
+    let (skill, hash) = (change.skill.as_str(), &change.content_hash);
+    replace.execute(params![skill, hash, principal, tally, own.at.as_millis()])?;
     Ok(())
 }
 
@@ -316,6 +333,8 @@ impl Change for Prune {
 /// Forgets a skill's health.
 pub(crate) struct ResetHealth {
     pub(crate) skill: String,
+    /// Only of the files with this hash.
+    pub(crate) content_hash: Option<String>,
 }
 
 impl Change for ResetHealth {
@@ -327,7 +346,8 @@ impl Change for ResetHealth {
     }
 
     fn apply(&self, connection: &Connection) -> rusqlite::Result<()> {
-        connection.prepare_cached("DELETE FROM health WHERE skill = ?1")?.execute([&self.skill])?;
+        let forget = "DELETE FROM health_counts WHERE skill = ?1 AND (?2 IS NULL OR content_hash = ?2)";
+        connection.prepare_cached(forget)?.execute(params![self.skill, self.content_hash])?;
         Ok(())
     }
 }

@@ -128,11 +128,12 @@ fn unreadable(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let runs = format!("SELECT {RUN_COLUMNS}, 'run ' || lower(hex(id)) FROM runs");
     let events = "SELECT revision, at, event, 'event in row ' || key FROM events";
     let records = "SELECT record, 'execution ' || lower(hex(id)) FROM executions";
-    let health = "SELECT health, failures, skill, content_hash, 'health of skill ' || skill FROM health";
+    let health =
+        "SELECT skill, content_hash, principal, tally, at, 'health of skill ' || skill FROM health_counts";
     let mut problems = unreadable_rows(connection, &runs, |row| row::run_row(row).map(drop))?;
     problems.extend(unreadable_rows(connection, events, |row| row::logged_event(row).map(drop))?);
     problems.extend(unreadable_rows(connection, records, |row| row::execution(row).map(drop))?);
-    problems.extend(unreadable_rows(connection, health, |row| row::skill_health(row).map(drop))?);
+    problems.extend(unreadable_rows(connection, health, |row| row::health_count(row).map(drop))?);
     Ok(problems)
 }
 

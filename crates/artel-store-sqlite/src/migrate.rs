@@ -19,6 +19,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../migrations/0003_owners.sql") },
     Migration { sql: include_str!("../migrations/0004_catalog.sql") },
     Migration { sql: include_str!("../migrations/0005_trail.sql") },
+    Migration { sql: include_str!("../migrations/0006_health.sql") },
 ];
 
 /// `artl`, in the header of our files.

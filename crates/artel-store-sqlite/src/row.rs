@@ -3,11 +3,12 @@
 use std::error::Error;
 
 use artel_model::access::{IdentityError, UserId};
-use artel_model::health::Health;
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::Counted;
 use artel_model::id::{AgentId, PlanId, RunId};
 use artel_model::run::{ExecutionRecord, ExecutionStatus, RunState, RunSummary, StampedEvent};
 use artel_model::time::Timestamp;
-use artel_store::{Fence, LoggedEvent, OwnerId, Revision, RunRow, SkillHealth};
+use artel_store::{Fence, HealthCount, LoggedEvent, OwnerId, Revision, RunRow};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::Serialize;
@@ -157,15 +158,18 @@ pub(crate) fn unreadable(column: usize, why: impl Into<Box<dyn Error + Send + Sy
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }
 
-/// Reads `health, failures`.
-pub(crate) fn health(row: &Row<'_>) -> rusqlite::Result<Health> {
-    let (name, failures): (String, u32) = (row.get(0)?, row.get(1)?);
-    Health::from_parts(&name, failures).ok_or_else(|| unreadable(0, format!("`{name}` is not a health")))
-}
-
-/// Reads `health, failures, skill, content_hash`.
-pub(crate) fn skill_health(row: &Row<'_>) -> rusqlite::Result<SkillHealth> {
-    let name: String = row.get(2)?;
-    let skill = name.parse().map_err(|error| unreadable(2, error))?;
-    Ok(SkillHealth { skill, content_hash: row.get(3)?, health: health(row)? })
+/// Reads `skill, content_hash, principal, tally, at`.
+pub(crate) fn health_count(row: &Row<'_>) -> rusqlite::Result<HealthCount> {
+    let (skill, principal, tally): (String, String, String) = (row.get(0)?, row.get(2)?, row.get(3)?);
+    let counted = Counted {
+        tally: tally.parse().map_err(|error| unreadable(3, error))?,
+        at: Timestamp::from_millis(row.get(4)?),
+    };
+    let key = OwnerKey::kept(&principal);
+    Ok(HealthCount {
+        skill: skill.parse().map_err(|error| unreadable(0, error))?,
+        content_hash: row.get(1)?,
+        principal: key.ok_or_else(|| unreadable(2, format!("`{principal}` is no principal")))?,
+        counted,
+    })
 }

@@ -8,8 +8,8 @@ use artel_model::run::ExecutionRecord;
 use artel_model::time::Timestamp;
 use artel_store::{
     AppendError, Claim, ClaimError, Created, Cursor, ExecutionFilter, ExecutionStats, ExecutionStore, Fence,
-    HealthStore, LoggedEvent, NewRun, Page, PageRequest, Revision, RunAppend, RunFilter, RunRow, RunStore,
-    SkillHealth, StatsFilter, StoreError,
+    HealthCount, HealthStore, LoggedEvent, NewRun, Page, PageRequest, Revision, RunAppend, RunFilter, RunRow,
+    RunStore, StatsFilter, StoreError,
 };
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -199,16 +199,19 @@ impl ExecutionStore for SqliteStore {
 
 #[async_trait]
 impl HealthStore for SqliteStore {
-    async fn health(&self) -> Result<Vec<SkillHealth>, StoreError> {
+    async fn health_counts(&self) -> Result<Vec<HealthCount>, StoreError> {
         let query = |connection: &Connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT health, failures, skill, content_hash FROM health ORDER BY skill")?;
-            statement.query_map([], row::skill_health)?.collect()
+            let mut statement = connection.prepare_cached(
+                "SELECT skill, content_hash, principal, tally, at FROM health_counts \
+                 ORDER BY skill, content_hash, principal",
+            )?;
+            statement.query_map([], row::health_count)?.collect()
         };
         self.readers.read("read the health of skills", query).await
     }
 
-    async fn reset_health(&self, skill: &SkillName) -> Result<(), StoreError> {
-        self.writer.write(ResetHealth { skill: skill.to_string() }).await
+    async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
+        let content_hash = content_hash.map(str::to_owned);
+        self.writer.write(ResetHealth { skill: skill.to_string(), content_hash }).await
     }
 }

@@ -1,12 +1,29 @@
 //! How well skills have been doing.
 
-use artel_model::health::Health;
+use std::collections::BTreeMap;
+
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::{Counted, Health, seen_by};
 use artel_model::name::SkillName;
+use artel_model::time::Timestamp;
 use async_trait::async_trait;
 
 use crate::error::StoreError;
 
-/// The health of one skill's files.
+/// What one principal went through with one skill's files.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HealthCount {
+    /// The skill.
+    pub skill: SkillName,
+    /// The hash of the files.
+    pub content_hash: String,
+    /// Who ran it.
+    pub principal: OwnerKey,
+    /// What they went through.
+    pub counted: Counted,
+}
+
+/// The health of one skill's files, as one principal sees it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SkillHealth {
     /// The skill.
@@ -18,12 +35,27 @@ pub struct SkillHealth {
 }
 
 /// How well skills have been doing. It is changed by [`RunStore::append`](crate::RunStore::append): each outcome by
-/// [`Health::after`], from the beginning when the hash is another one.
+/// [`count`](artel_model::health::count), for the principal of the run and the files that ran.
 #[async_trait]
 pub trait HealthStore: Send + Sync {
-    /// Returns what is known, by the skill's name. What is not there has not run.
-    async fn health(&self) -> Result<Vec<SkillHealth>, StoreError>;
+    /// Returns what is known, by the skill's name, the hash and the principal. What is not there has not failed.
+    async fn health_counts(&self) -> Result<Vec<HealthCount>, StoreError>;
 
-    /// Forgets what is known about a skill: an operator says that it may be tried again.
-    async fn reset_health(&self, skill: &SkillName) -> Result<(), StoreError>;
+    /// Forgets what is known about a skill, or only about some of its files: an operator says that it may be tried again.
+    async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError>;
+}
+
+/// Returns the health of skills as a principal sees it at a moment, by name and hash. What is not there is healthy.
+pub fn seen_health(counts: &[HealthCount], principal: &OwnerKey, now: Timestamp) -> Vec<SkillHealth> {
+    let mut skills: BTreeMap<(&SkillName, &str), BTreeMap<OwnerKey, Counted>> = BTreeMap::new();
+    for count in counts {
+        let of_files = skills.entry((&count.skill, &count.content_hash)).or_default();
+        of_files.insert(count.principal.clone(), count.counted);
+    }
+    let seen = skills.into_iter().map(|((skill, content_hash), counted)| SkillHealth {
+        skill: skill.clone(),
+        content_hash: content_hash.to_owned(),
+        health: seen_by(&counted, principal, now),
+    });
+    seen.filter(|seen| seen.health != Health::NEW).collect()
 }

@@ -1,6 +1,7 @@
 //! Runs: their logs, who drives them, and what lists show.
 
 use artel_model::access::UserId;
+use artel_model::data_scope::OwnerKey;
 use artel_model::health::RunOutcome;
 use artel_model::id::RunId;
 use artel_model::name::SkillName;
@@ -71,8 +72,12 @@ pub struct HealthChange {
     pub skill: SkillName,
     /// The hash of its files; the health of other files does not count.
     pub content_hash: String,
+    /// Whose run it was.
+    pub principal: OwnerKey,
     /// How it did.
     pub outcome: RunOutcome,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// Why events were not added; nothing was written.

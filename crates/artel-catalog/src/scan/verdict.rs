@@ -217,7 +217,7 @@ mod tests {
         }
         insta::assert_snapshot!(
             crate::source::file_hash(text.as_bytes()),
-            @"sha256:c22f82f83b17ea2f80e4ccf9725edc3bd5aeccce4718848e268d8e65bcc88541"
+            @"sha256:72ef5f6b061081a95f76c66ac13e0409c7684632a499719ae51adaca432b02c7"
         );
     }
 }

@@ -119,9 +119,10 @@ async fn what_could_not_be_started_counts_against_the_skill_that_is_to_blame() {
     let tool =
         |id: &str, skill: &str| json!({"toolId": id, "skill": skill, "retryPolicy": {"maxRetries": 0}});
     place.run(json!([tool("a", "first"), tool("b", "second")])).await;
-    let health = place.store.health().await.unwrap();
-    let shown: Vec<String> = health.iter().map(|one| format!("{} {:?}", one.skill, one.health)).collect();
-    assert_eq!(shown, ["first Healthy { failures: 1 }", "second TemporaryFailure { failures: 0 }"]);
+    let health = place.store.health_counts().await.unwrap();
+    let shown: Vec<String> =
+        health.iter().map(|one| format!("{} {}", one.skill, one.counted.tally)).collect();
+    assert_eq!(shown, ["first 1", "second 0t"]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use super::collector::{Collector, Done, LastError};
 use super::violation::{Violation, ViolationKind, quote};
-use crate::health::is_network_error;
+use crate::health::{is_input_error, is_network_error};
 use crate::run::{AttemptOutcome, ErrorKind, Fault, Retry, StepError};
 
 /// How a process ended.
@@ -53,10 +53,7 @@ impl Collector {
             return violated(violation, None);
         }
         let quoted = said.last_error.as_ref().map(in_words).or_else(|| last_line(facts.stderr));
-        let fault = match &said.last_error {
-            Some(error) if is_network_error(&error.code) => Fault::Network,
-            Some(_) | None => Fault::Skill,
-        };
+        let fault = whose_fault(&facts.end, said.last_error.as_ref(), said.done.as_ref());
         match (&facts.end, said.done) {
             (End::Otherwise(how), _) => {
                 let message = sentence(&format!("the script ended with {how}"), quoted, facts.explanation);
@@ -81,6 +78,21 @@ impl Collector {
                 fault,
             ),
         }
+    }
+}
+
+/// Says whose fault it is that a script failed which was not told to end. A script that says in the protocol why it stops, and
+/// then ends with an exit code of its own, judged its input: that says nothing about the skill. Neither does a failure that
+/// names the input as its cause. A crash does, and an end without a word.
+fn whose_fault(end: &End, error: Option<&LastError>, done: Option<&Done>) -> Fault {
+    let code = error.map(|error| error.code.as_str());
+    match end {
+        _ if code.is_some_and(is_network_error) => Fault::Network,
+        End::Otherwise(_) => Fault::Skill,
+        End::Code(_) if code.is_some_and(is_input_error) => Fault::Elsewhere,
+        End::Code(0) => Fault::Skill,
+        End::Code(_) if error.is_some() || done.is_some_and(|done| !done.ok) => Fault::Elsewhere,
+        End::Code(_) => Fault::Skill,
     }
 }
 

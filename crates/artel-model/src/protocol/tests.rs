@@ -63,7 +63,9 @@ fn a_script_says_by_its_error_code_that_the_network_failed_it() {
     assert_eq!(fault("dns-error", not_ok, exit(0)), Some(Fault::Network));
     assert_eq!(fault("TIMEOUT", "", exit(3)), Some(Fault::Network));
     assert_eq!(fault("NO_LIGHT", not_ok, exit(0)), Some(Fault::Skill));
-    assert_eq!(fault("DNS_ERROR", later, exit(3)), Some(Fault::Skill), "the last error counts");
+    assert_eq!(fault("DNS_ERROR", later, exit(3)), Some(Fault::Elsewhere), "the last error counts");
+    assert_eq!(fault("invalid-input", not_ok, exit(0)), Some(Fault::Elsewhere), "the input is to blame");
+    assert_eq!(fault("NO_LIGHT", "", exit(3)), Some(Fault::Elsewhere), "it judged and said so");
     assert_eq!(fault("DNS_ERROR", "{}", exit(0)), Some(Fault::Skill), "a violation is the script's own");
     assert_eq!(fault("DNS_ERROR", DONE, exit(0)), None);
 }

@@ -252,8 +252,8 @@ impl Trace {
         self.attempts.get_mut(&step)?.last_mut().filter(|trace| trace.attempt == attempt)
     }
 
-    /// Makes the result of a run. `has_failed_for_good` says of a skill whether planning with it is pointless.
-    pub fn result(self, run: &Run, has_failed_for_good: impl Fn(&SkillName) -> bool) -> ResultDocument {
+    /// Makes the result of a run. `has_failed_for_good` says of a skill's files, by their hash, whether planning with it is pointless.
+    pub fn result(self, run: &Run, has_failed_for_good: impl Fn(&SkillName, &str) -> bool) -> ResultDocument {
         let parts = run.plan().parts();
         let is_failed = |step: &StepIndex| match run.step(*step) {
             StepView::Settled(settled) => settled.is_failure(),
@@ -262,8 +262,11 @@ impl Trace {
         let is_tool = |step: &StepIndex| parts.steps[*step].scope.is_none();
         let failed: Vec<StepIndex> = (0..parts.steps.len()).filter(is_tool).filter(is_failed).collect();
         let success = run.is_success() && run.halted().is_none();
-        let all_for_good =
-            !failed.is_empty() && failed.iter().all(|step| has_failed_for_good(run.skill(*step).0));
+        let is_for_good = |step: &StepIndex| {
+            let (skill, _, content_hash) = run.skill(*step);
+            has_failed_for_good(skill, content_hash)
+        };
+        let all_for_good = !failed.is_empty() && failed.iter().all(is_for_good);
         let ended_at = run.completed_at().unwrap_or(run.summary().created_at);
         ResultDocument {
             plan_id: parts.id,
@@ -365,7 +368,7 @@ mod tests {
         words.split_whitespace().for_each(|word| story.tell(word));
         let mut trace = Trace::default();
         story.log.iter().for_each(|event| trace.note(event));
-        let result = trace.result(&story.run, |skill| broken.contains(&skill.as_str()));
+        let result = trace.result(&story.run, |skill, _| broken.contains(&skill.as_str()));
         let read: ResultDocument = serde_json::from_value(serde_json::to_value(&result).unwrap()).unwrap();
         assert_eq!(read, result);
         serde_json::to_value(result).unwrap()

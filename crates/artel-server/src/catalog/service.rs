@@ -14,9 +14,10 @@ use artel_engine::scanner::SkillScanner;
 use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::access::{Principal, Viewer};
 use artel_model::catalog::{Gate, Severity, SourceKind};
+use artel_model::data_scope::OwnerKey;
 use artel_model::id::{CustomSkillId, HubId};
 use artel_model::time::Timestamp;
-use artel_store::{SkillHealth, StoreError};
+use artel_store::{HealthCount, SkillHealth, StoreError, seen_health};
 use camino::Utf8PathBuf;
 use tokio::sync::{Mutex, watch};
 
@@ -90,7 +91,7 @@ struct Shared {
     supervisor: Supervisor,
     agreement: Agreement,
     /// How well skills do, and how often that changed.
-    health: ArcSwap<(u64, Vec<SkillHealth>)>,
+    health: ArcSwap<Vec<HealthCount>>,
     second_scanner: OnceLock<SkillScanner>,
     /// Skills that the second scanner has not seen.
     waiting_scans: AtomicUsize,
@@ -358,20 +359,16 @@ impl Catalogs {
     }
 
     /// Looks how well skills do; without the store, as well as they did.
-    async fn read_health(&self) {
-        let Ok(health) = self.shared.parts.stores.health.health().await else { return };
-        let before = self.shared.health.load();
-        if before.1 != health {
-            self.shared.health.store(Arc::new((before.0 + 1, health)));
+    pub(crate) async fn read_health(&self) {
+        if let Ok(counts) = self.shared.parts.stores.health.health_counts().await {
+            self.shared.health.store(Arc::new(counts));
         }
     }
 
-    pub(super) fn health(&self) -> Vec<SkillHealth> {
-        self.shared.health.load().1.clone()
-    }
-
-    pub(super) fn health_version(&self) -> u64 {
-        self.shared.health.load().0
+    /// Returns the health of skills as the owner of runs sees it; what is not there is healthy.
+    pub(crate) fn health(&self, owner: Option<&Viewer>) -> Vec<SkillHealth> {
+        let key = OwnerKey::of(owner.map(|viewer| &viewer.user));
+        seen_health(&self.shared.health.load(), &key, self.shared.parts.clock.now())
     }
 
     fn publish(&self, snapshot: Arc<Snapshot>) {

@@ -11,6 +11,7 @@ use artel_model::catalog::Visibility;
 use artel_model::data_scope::SkillOrigin;
 use artel_model::name::SkillName;
 use artel_model::skill::SkillPin;
+use artel_store::SkillHealth;
 use camino::Utf8PathBuf;
 
 use super::service::{Catalogs, nobody};
@@ -54,12 +55,17 @@ impl CatalogShelves {
         shelf
     }
 
-    fn shelf_of<'e>(&self, catalog: Catalog, entries: impl Iterator<Item = &'e Entry>) -> SkillShelf {
+    fn shelf_of<'e>(
+        &self,
+        catalog: Catalog,
+        health: Vec<SkillHealth>,
+        entries: impl Iterator<Item = &'e Entry>,
+    ) -> SkillShelf {
         let data: Utf8PathBuf = self.catalogs.parts().config.data.clone();
         // Who calls a server is in no folder of it, and need not know which there are.
         let origins: BTreeMap<SkillName, SkillOrigin> =
             entries.map(|entry| (entry.name.clone(), origin(entry))).collect();
-        SkillShelf::without_paths(catalog, self.catalogs.health(), data).with_origins(origins)
+        SkillShelf::without_paths(catalog, health, data).with_origins(origins)
     }
 }
 
@@ -77,11 +83,13 @@ impl Shelves for CatalogShelves {
         // An error or nothing served gives no skills, never all.
         match self.catalogs.view(viewer.unwrap_or(&self.local)) {
             Some(view) => {
-                // How well skills do is a part of what is decided with them.
-                let tag = format!("{} {}", view.etag(), self.catalogs.health_version());
-                self.found(&tag, || self.shelf_of(view.catalog(), view.entries()))
+                // How well skills do is a part of what is decided with them. Where all do well, viewers share shelves.
+                let health = self.catalogs.health(viewer);
+                let tag = format!("{} {health:?}", view.etag());
+                self.found(&tag, || self.shelf_of(view.catalog(), health, view.entries()))
             }
-            None => self.found("", || self.shelf_of(Catalog::of(Vec::new(), Vec::new()), [].into_iter())),
+            None => self
+                .found("", || self.shelf_of(Catalog::of(Vec::new(), Vec::new()), Vec::new(), [].into_iter())),
         }
     }
 
@@ -93,7 +101,7 @@ impl Shelves for CatalogShelves {
             let snapshot = self.catalogs.snapshot()?;
             let entry = snapshot.entries().iter().find(|entry| entry.content_hash == content_hash)?;
             let catalog = Catalog::of(vec![Arc::clone(&entry.loaded)], Vec::new());
-            let shelf = self.found(content_hash, || self.shelf_of(catalog, [entry].into_iter()));
+            let shelf = self.found(content_hash, || self.shelf_of(catalog, Vec::new(), [entry].into_iter()));
             shelf.holds(skill, content_hash).then_some(shelf)
         })
     }

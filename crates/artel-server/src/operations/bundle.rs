@@ -7,8 +7,10 @@ use artel_catalog::Loaded;
 use artel_catalog::mirror::{BundleWriter, bundled};
 use artel_catalog::shared::{EntryFile, EntryId};
 use artel_model::access::Principal;
+use artel_model::data_scope::OwnerKey;
 use artel_model::limit::BUNDLE_SKILLS_MAX;
-use artel_store::SkillHealth;
+use artel_model::name::SkillName;
+use artel_store::{SkillHealth, seen_health};
 
 use super::skills::served;
 use super::switches::{interrupted, switched_off};
@@ -71,10 +73,22 @@ fn pack(wanted: &[Wanted]) -> std::io::Result<Vec<u8>> {
     bundle.finish()
 }
 
-/// Returns how well the skills do that somebody sees.
+/// Forgets how often a skill of any source failed, and returns its name.
+pub(crate) async fn reset_skill_health(app: &App, id: &EntryId) -> Result<SkillName, ApiError> {
+    let snapshot = app.catalogs().snapshot().ok_or_else(|| ApiError::not_found("skill"))?;
+    let entry = snapshot.entries().iter().find(|entry| entry.id == *id);
+    let entry = entry.ok_or_else(|| ApiError::not_found("skill"))?;
+    app.stores().health.reset_health(&entry.name, Some(&entry.content_hash)).await?;
+    app.catalogs().read_health().await;
+    Ok(entry.name.clone())
+}
+
+/// Returns how well the skills do that the caller sees, as far as the caller's own runs and those of several others tell.
 pub(crate) async fn skill_health(app: &App, caller: &Principal) -> Result<SkillHealthList, ApiError> {
     let (_, view) = served(app, caller)?;
-    let known = app.stores().health.health().await?;
+    let counts = app.stores().health.health_counts().await?;
+    let key = OwnerKey::of(caller.owner().map(|viewer| &viewer.user));
+    let known = seen_health(&counts, &key, app.clock().now());
     let is_seen = |known: &SkillHealth| {
         let entry = view.by_name(&known.skill);
         entry.is_some_and(|entry| entry.content_hash == known.content_hash) || caller.is_admin()

@@ -35,7 +35,7 @@ pub(crate) use agents::{
 pub(crate) use ask::{Asks, ask, wait_for_ask};
 pub(crate) use assets::run_asset;
 pub(crate) use audit_log::list_audit;
-pub(crate) use bundle::{bundle, skill_health};
+pub(crate) use bundle::{bundle, reset_skill_health, skill_health};
 pub(crate) use chat::chat;
 pub(crate) use chat_telling::{RunTelling, shortened};
 pub(crate) use discovery::{Publishing, publication};

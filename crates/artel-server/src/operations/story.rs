@@ -1,11 +1,11 @@
 //! A run as its log tells it: its state, and what its scripts said.
 
-use std::collections::BTreeSet;
-
+use artel_model::access::Viewer;
+use artel_model::data_scope::OwnerKey;
 use artel_model::id::RunId;
 use artel_model::name::SkillName;
 use artel_model::run::{ResultDocument, Run, Trace};
-use artel_store::Revision;
+use artel_store::{Revision, SkillHealth, seen_health};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -34,13 +34,19 @@ pub(super) async fn read_story(app: &App, id: RunId) -> Result<(Run, ResultDocum
         }
     }
     let run = run.ok_or_else(|| ApiError::not_found("run"))?;
-    let failed = failed_for_good(app).await?;
-    let result = trace.result(&run, |skill| failed.contains(skill));
+    let failed = failed_for_good(app, run.submission().viewer.as_ref()).await?;
+    let has_failed = |skill: &SkillName, hash: &str| {
+        failed.iter().any(|failed| failed.skill == *skill && failed.content_hash == hash)
+    };
+    let result = trace.result(&run, has_failed);
     Ok((run, result))
 }
 
-/// Returns the skills that failed too often to be tried again.
-async fn failed_for_good(app: &App) -> Result<BTreeSet<SkillName>, ApiError> {
-    let health = app.stores().health.health().await?;
-    Ok(health.into_iter().filter(|health| !health.health.is_usable()).map(|health| health.skill).collect())
+/// Returns the skills that failed too often to be tried again by the owner of a run.
+async fn failed_for_good(app: &App, owner: Option<&Viewer>) -> Result<Vec<SkillHealth>, ApiError> {
+    let counts = app.stores().health.health_counts().await?;
+    let key = OwnerKey::of(owner.map(|viewer| &viewer.user));
+    let mut health = seen_health(&counts, &key, app.clock().now());
+    health.retain(|health| !health.health.is_usable());
+    Ok(health)
 }

@@ -59,7 +59,7 @@ pub(crate) async fn switch(
     written.map_err(|_| interrupted())?.map_err(|error| unusable(&error))?;
     if change.enabled {
         // An operator who switches a skill on says that it may be tried again.
-        app.stores().health.reset_health(&answer.name).await?;
+        app.stores().health.reset_health(&answer.name, None).await?;
     }
     app.catalogs().refresh(Reread::Folders).await?;
     app.catalogs().rebuild_supervisor();

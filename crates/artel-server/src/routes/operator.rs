@@ -11,14 +11,16 @@ use artel_model::catalog::AuditAction;
 use artel_model::name::SkillName;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, header};
+use axum::http::{HeaderName, StatusCode, header};
 
 use super::skills::GROUP;
 use crate::app::App;
 use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
-use crate::operations::{bundle, change_settings, skill_health, skill_settings, switch, switches};
+use crate::operations::{
+    bundle, change_settings, reset_skill_health, skill_health, skill_settings, switch, switches,
+};
 use crate::route::Route;
 
 /// What everybody but administrators is told.
@@ -90,8 +92,18 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..settings
     };
+    let reset = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}/health",
+        id: "resetSkillHealth",
+        summary: "Forgets how often a skill of any source failed, so that it may be tried again; a slash in the id is written `%2F`.",
+        needs: Needs::AdminOr(ADMINS),
+        answers: &[Answer { status: 204, meaning: "It is forgotten.", payloads: &[] }, UNKNOWN],
+        ..HEALTH
+    };
     let mut all = vec![
         Route::new(HEALTH, get_health),
+        Route::new(reset, reset_health),
         Route::new(bundle, make_bundle),
         Route::new(settings, get_settings),
         Route::new(change, patch_settings),
@@ -150,6 +162,16 @@ async fn get_health(
     Caller(caller): Caller,
 ) -> Result<Json<SkillHealthList>, ApiError> {
     Ok(Json(skill_health(&app, &caller).await?))
+}
+
+async fn reset_health(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    auditor: Auditor,
+) -> Result<StatusCode, ApiError> {
+    reset_skill_health(&app, &entry_id(&id)?).await?;
+    auditor.note(&app, AuditAction::SettingChanged, &id, "its failures are forgotten").await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn make_bundle(

@@ -15,6 +15,7 @@ mod events;
 mod findings;
 mod hardening;
 mod hardening_secrets;
+mod health;
 mod hostile_api;
 mod hostile_tokens;
 mod hubs;

@@ -36,31 +36,39 @@ recorded AS (
         record = excluded.record,
         owner_user = excluded.owner_user
 ),
--- What each health of a skill becomes is given as a table, because only the model knows. A skill whose health stays as
--- it is, as that of one which always works, is not written and so not locked: its runs do not wait for each other.
-judged AS (
-    INSERT INTO skill_health AS kept (skill, content_hash, health)
-    SELECT change.skill, change.content_hash, change.from_new
+-- What each tally becomes is given as a table, because only the model knows. A run that went well is written only where
+-- another principal's failures are kept; where none are, nothing is kept. So skills that always work are never locked.
+failing AS (
+    SELECT DISTINCT change.skill, change.content_hash
     FROM moved
-    CROSS JOIN UNNEST($18::text[], $19::text[], $20::text[]) AS change (skill, content_hash, from_new)
-    WHERE NOT EXISTS (
-        SELECT FROM skill_health AS same
-        JOIN UNNEST($21::text[], $22::text[], $23::text[]) AS step (skill, before, after)
-            ON step.skill = same.skill AND step.before = same.health AND step.after = same.health
-        WHERE same.skill = change.skill AND same.content_hash = change.content_hash
-    )
-    ORDER BY change.skill COLLATE "C"
-    ON CONFLICT (skill) DO UPDATE SET
-        content_hash = excluded.content_hash,
-        health = COALESCE(
-            (
-                SELECT step.after
-                FROM UNNEST($21::text[], $22::text[], $23::text[]) AS step (skill, before, after)
-                WHERE step.skill = kept.skill AND step.before = kept.health
-                    AND kept.content_hash = excluded.content_hash
-            ),
-            excluded.health
+    CROSS JOIN UNNEST($18::text[], $19::text[]) AS change (skill, content_hash)
+    JOIN health_counts AS other
+        ON other.skill = change.skill AND other.content_hash = change.content_hash
+    WHERE other.principal <> $24 AND other.tally <> '0'
+),
+judged AS (
+    INSERT INTO health_counts AS kept (skill, content_hash, principal, tally, at)
+    SELECT change.skill, change.content_hash, $24, change.from_clear, change.at
+    FROM moved
+    CROSS JOIN UNNEST($18::text[], $19::text[], $20::text[], $25::bigint[])
+        AS change (skill, content_hash, from_clear, at)
+    WHERE change.from_clear <> '0'
+        OR (change.skill, change.content_hash) IN (SELECT skill, content_hash FROM failing)
+    ORDER BY change.skill COLLATE "C", change.content_hash COLLATE "C"
+    ON CONFLICT (skill, content_hash, principal) DO UPDATE SET
+        at = excluded.at,
+        tally = (
+            SELECT step.after
+            FROM UNNEST($21::text[], $22::text[], $23::text[]) AS step (files, before, after)
+            WHERE step.files = kept.skill || ' ' || kept.content_hash AND step.before = kept.tally
         )
+),
+forgotten AS (
+    DELETE FROM health_counts AS kept
+    USING moved, UNNEST($18::text[], $19::text[], $20::text[]) AS change (skill, content_hash, from_clear)
+    WHERE kept.skill = change.skill AND kept.content_hash = change.content_hash AND kept.principal = $24
+        AND change.from_clear = '0'
+        AND (change.skill, change.content_hash) NOT IN (SELECT skill, content_hash FROM failing)
 )
 UPDATE write_counts SET writes = writes + 1
 FROM moved WHERE slot = pg_backend_pid() % 64

@@ -1,6 +1,7 @@
 //! Cases about adding events: all of an append is written, or nothing of it.
 
-use artel_model::health::{Health, RunOutcome};
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::{Counted, RunOutcome, Tally};
 use artel_model::run::{AttemptOutcome, AttemptReport, RunEvent, StampedEvent};
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use super::sample::{
     Shared, WORKS, append, at, create, ended, execution, execution_id, full_append, log, note, row, run_id,
     skill, summary,
 };
-use crate::health::SkillHealth;
+use crate::health::HealthCount;
 use crate::run::{AppendError, Claim, Fence, HealthChange, OwnerId, Revision, RunAppend};
 
 /// Events are read from anywhere in the log, as many as wanted.
@@ -77,11 +78,12 @@ pub async fn an_append_changes_everything_at_once(store: Shared) {
     assert_eq!((kept.summary, kept.revision), (ended(run_id(1), 10, 90), Revision(2)));
     let record = store.execution(execution_id(77)).await.expect(WORKS);
     assert_eq!(record, Some(execution(execution_id(77), run_id(1), "grasp", 20)));
-    let health = store.health().await.expect(WORKS);
-    let expected = SkillHealth {
+    let health = store.health_counts().await.expect(WORKS);
+    let expected = HealthCount {
         skill: skill("grasp"),
         content_hash: "sha256:1".to_owned(),
-        health: Health::NEW.after(RunOutcome::Failure),
+        principal: OwnerKey::of(None),
+        counted: Counted { tally: Tally::CLEAR.after(RunOutcome::Failure), at: at(30) },
     };
     assert_eq!(health, [expected]);
 }
@@ -140,7 +142,7 @@ async fn is_untouched(store: &Shared) {
     assert_eq!((kept.summary, kept.revision), (summary(run_id(1), 10), Revision(1)));
     assert_eq!(log(store, run_id(1)).await.len(), 1);
     assert_eq!(store.execution(execution_id(77)).await.expect(WORKS), None);
-    assert_eq!(store.health().await.expect(WORKS), []);
+    assert_eq!(store.health_counts().await.expect(WORKS), []);
 }
 
 /// Anybody may cancel a run: the command goes into the log whoever drives it.
@@ -170,7 +172,9 @@ pub async fn every_write_changes_the_version(store: Shared) {
     let change = HealthChange {
         skill: skill("grasp"),
         content_hash: "sha256:1".to_owned(),
+        principal: OwnerKey::of(Some(&"ann".parse().expect("a name"))),
         outcome: RunOutcome::Success,
+        at: at(31),
     };
     let healed = RunAppend { health: vec![change], ..append(run_id(1), 3, Vec::new()) };
     store.append(healed).await.expect(WORKS);
@@ -178,7 +182,7 @@ pub async fn every_write_changes_the_version(store: Shared) {
     let claim = Claim { run: run_id(1), seen: Fence(1), owner: OwnerId("two".to_owned()) };
     store.claim(claim).await.expect(WORKS);
     changes("claim").await;
-    store.reset_health(&skill("grasp")).await.expect(WORKS);
+    store.reset_health(&skill("grasp"), None).await.expect(WORKS);
     changes("reset of health").await;
     assert_eq!(store.prune(at(91)).await.expect(WORKS), 1);
     changes("prune").await;

@@ -84,7 +84,7 @@ async fn watch_runs(store: Shared, finished: Arc<AtomicBool>) {
             if ended {
                 assert_eq!(log(&store, run_id(number)).await.len(), 2);
                 assert!(store.execution(execution_id(number)).await.expect(WORKS).is_some());
-                assert_eq!(store.health().await.expect(WORKS).len(), 1);
+                assert_eq!(store.health_counts().await.expect(WORKS).len(), 1);
                 number += 1;
             }
         }

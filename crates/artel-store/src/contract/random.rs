@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use artel_model::data_scope::OwnerKey;
 use artel_model::health::RunOutcome;
 use artel_model::id::AgentId;
 use artel_model::run::{ExecutionRecord, ExecutionStatus, RunState, RunSummary};
@@ -179,7 +180,9 @@ async fn answer(store: &Shared, operation: Operation) -> String {
             format!("{:?}", store.claim(claim).await)
         }
         Operation::Prune { before } => format!("{:?}", store.prune(at(before)).await),
-        Operation::ResetHealth { skill: of } => format!("{:?}", store.reset_health(&skill(SKILLS[of])).await),
+        Operation::ResetHealth { skill: of } => {
+            format!("{:?}", store.reset_health(&skill(SKILLS[of]), None).await)
+        }
         Operation::Runs { states, from, before, owner, limit } => {
             let owner = owner_of(owner).filter(|_| owner < 3);
             let (created_from, created_before) = (from.map(at), before.map(at));
@@ -208,10 +211,14 @@ fn random_append(run: u128, expected: u64, fence: Option<u64>, events: usize, re
         retry_count: u32::from(record.id.is_multiple_of(2)),
         ..execution(execution_id(run * 100 + record.id), run_id(run), SKILLS[record.of], record.millis)
     };
+    // All outcomes of a run are of its owner.
+    let user = (run % 3 > 0).then(|| format!("user {}", run % 3).parse().expect("a name"));
     let change = |(of, hash, outcome): (usize, u8, RunOutcome)| HealthChange {
         skill: skill(SKILLS[of]),
         content_hash: hash.to_string(),
+        principal: OwnerKey::of(user.as_ref()),
         outcome,
+        at: at(i64::from(hash)),
     };
     RunAppend {
         run: run_id(run),
@@ -258,5 +265,5 @@ async fn everything(store: &Shared) -> String {
         let events = store.events(run_id(number), Revision(0), 10_000).await.expect(WORKS);
         logs += &format!("{events:?}\n");
     }
-    format!("{runs}{executions}{logs}{:?}", store.health().await.expect(WORKS))
+    format!("{runs}{executions}{logs}{:?}", store.health_counts().await.expect(WORKS))
 }

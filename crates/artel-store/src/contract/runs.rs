@@ -79,12 +79,12 @@ pub async fn unknown_ids_are_none(store: Shared) {
     assert_eq!(store.run(run_id(9)).await.expect(WORKS), None);
     assert_eq!(store.execution(execution_id(9)).await.expect(WORKS), None);
     assert_eq!(log(&store, run_id(9)).await, []);
-    assert_eq!(store.health().await.expect(WORKS), []);
+    assert_eq!(store.health_counts().await.expect(WORKS), []);
     let first = PageRequest { after: None, limit: 10 };
     let filter = ExecutionFilter { run: Some(run_id(9)), ..ExecutionFilter::default() };
     let page = store.executions(&filter, &first).await.expect(WORKS);
     assert_eq!((page.items, page.next), (Vec::new(), None));
-    store.reset_health(&skill("nobody")).await.expect(WORKS);
+    store.reset_health(&skill("nobody"), None).await.expect(WORKS);
     assert_eq!(store.prune(at(i64::MAX)).await.expect(WORKS), 0);
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_model::access::UserId;
+use artel_model::data_scope::OwnerKey;
 use artel_model::health::RunOutcome;
 use artel_model::id::{ExecutionId, PlanId, RunId};
 use artel_model::name::SkillName;
@@ -122,7 +123,9 @@ pub(super) fn full_append(run: RunId, expected: u64) -> RunAppend {
         health: vec![HealthChange {
             skill: skill("grasp"),
             content_hash: "sha256:1".to_owned(),
+            principal: OwnerKey::of(None),
             outcome: RunOutcome::Failure,
+            at: at(30),
         }],
         ..append(run, expected, vec![note(30, "full")])
     }

@@ -38,6 +38,7 @@ macro_rules! contract_suite {
             stats_count_by_skill_and_agent_within_a_window
             executions_that_run_are_counted_but_not_measured
             health_follows_the_outcomes
+            principals_are_counted_apart
             other_files_begin_anew
             an_operator_resets_health
             a_claim_hands_a_run_over

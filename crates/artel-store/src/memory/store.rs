@@ -12,7 +12,7 @@ use super::listing;
 use super::tables::{KeptRun, Tables};
 use crate::error::StoreError;
 use crate::execution::{ExecutionFilter, ExecutionStats, ExecutionStore, StatsFilter};
-use crate::health::{HealthStore, SkillHealth};
+use crate::health::{HealthCount, HealthStore};
 use crate::page::{Page, PageRequest};
 use crate::run::{
     AppendError, Claim, ClaimError, Created, Fence, LoggedEvent, NewRun, Revision, RunAppend, RunFilter,
@@ -102,12 +102,12 @@ impl ExecutionStore for MemoryStore {
 
 #[async_trait]
 impl HealthStore for MemoryStore {
-    async fn health(&self) -> Result<Vec<SkillHealth>, StoreError> {
-        Ok(self.tables().health())
+    async fn health_counts(&self) -> Result<Vec<HealthCount>, StoreError> {
+        Ok(self.tables().health_counts())
     }
 
-    async fn reset_health(&self, skill: &SkillName) -> Result<(), StoreError> {
-        self.tables().reset_health(skill);
+    async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
+        self.tables().reset_health(skill, content_hash);
         Ok(())
     }
 }

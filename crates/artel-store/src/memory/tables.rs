@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use artel_model::catalog::AuditEntry;
-use artel_model::health::Health;
+use artel_model::data_scope::OwnerKey;
+use artel_model::health::{Counted, count};
 use artel_model::id::{ExecutionId, RunId};
 use artel_model::name::SkillName;
 use artel_model::run::{ExecutionRecord, RunSummary, StampedEvent};
@@ -17,7 +18,7 @@ use super::mail::MailTables;
 use super::scans::ScanTables;
 use super::trail::TrailTable;
 use super::waits::WaitTable;
-use crate::health::SkillHealth;
+use crate::health::HealthCount;
 use crate::run::{
     AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
     RunAppend, RunRow,
@@ -28,7 +29,8 @@ use crate::run::{
 pub(super) struct Tables {
     pub(super) runs: BTreeMap<RunId, KeptRun>,
     pub(super) executions: BTreeMap<ExecutionId, ExecutionRecord>,
-    health: BTreeMap<SkillName, (String, Health)>,
+    /// By skill and the hash of its files.
+    health: BTreeMap<(SkillName, String), BTreeMap<OwnerKey, Counted>>,
     keys: BTreeMap<String, RunId>,
     pub(super) agents: AgentTable,
     pub(super) mail: MailTables,
@@ -109,17 +111,12 @@ impl Tables {
     }
 
     fn change_health(&mut self, change: HealthChange) {
-        let (hash, health) = self
-            .health
-            .entry(change.skill)
-            .and_modify(|(hash, health)| {
-                if *hash != change.content_hash {
-                    *health = health.reset();
-                }
-            })
-            .or_insert_with(|| (String::new(), Health::NEW));
-        *hash = change.content_hash;
-        *health = health.after(change.outcome);
+        let files = (change.skill, change.content_hash);
+        let counted = self.health.entry(files.clone()).or_default();
+        count(counted, &change.principal, change.outcome, change.at);
+        if counted.is_empty() {
+            self.health.remove(&files);
+        }
     }
 
     pub(super) fn events(&self, run: RunId, after: Revision, limit: usize) -> Vec<LoggedEvent> {
@@ -156,17 +153,23 @@ impl Tables {
         removed
     }
 
-    pub(super) fn health(&self) -> Vec<SkillHealth> {
-        let entry = |(skill, (content_hash, health)): (&SkillName, &(String, Health))| SkillHealth {
-            skill: skill.clone(),
-            content_hash: content_hash.clone(),
-            health: *health,
+    pub(super) fn health_counts(&self) -> Vec<HealthCount> {
+        let of_files = |((skill, content_hash), counted): (&(SkillName, String), &BTreeMap<_, _>)| {
+            let row = |(principal, counted): (&OwnerKey, &Counted)| HealthCount {
+                skill: skill.clone(),
+                content_hash: content_hash.clone(),
+                principal: principal.clone(),
+                counted: *counted,
+            };
+            counted.iter().map(row).collect::<Vec<_>>()
         };
-        self.health.iter().map(entry).collect()
+        self.health.iter().flat_map(of_files).collect()
     }
 
-    pub(super) fn reset_health(&mut self, skill: &SkillName) {
-        if self.health.remove(skill).is_some() {
+    pub(super) fn reset_health(&mut self, skill: &SkillName, content_hash: Option<&str>) {
+        let before = self.health.len();
+        self.health.retain(|(name, hash), _| name != skill || content_hash.is_some_and(|only| only != hash));
+        if self.health.len() < before {
             self.version += 1;
         }
     }

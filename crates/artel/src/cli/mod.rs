@@ -30,6 +30,6 @@ pub(crate) use run::{
 pub(crate) use serve::ServeArgs;
 pub(crate) use skill::{
     CheckArgs, ComposeArgs, ConfigAction, ConfigArgs, ExportArgs, ListArgs, LockArgs, NewArgs, PromptArgs,
-    RiskChoice, ScanArgs, ScanFormat, SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillRef, SkillRunArgs,
-    TrailArgs, ValidateArgs, VerifyArgs,
+    RiskChoice, ScanArgs, ScanFormat, SearchArgs, SelectArgs, ShowArgs, SkillCommand, SkillOrId,
+    SkillRunArgs, TrailArgs, ValidateArgs, VerifyArgs,
 };

@@ -1,5 +1,6 @@
 //! What can be typed about skills.
 
+use artel_catalog::shared::{EntryId, EntryIdError};
 use artel_catalog::{ExportTarget, Profile, PromptFormat, Template};
 use artel_model::catalog::Severity;
 use artel_model::name::{LocalName, SkillName};
@@ -95,11 +96,13 @@ pub(crate) enum SkillCommand {
         after_help = "Examples:\n  artel skill trail navigate\n  artel skill trail navigate --limit 100 --json"
     )]
     Trail(TrailArgs),
-    /// Switch a skill on; with a version, make that the one that is used
-    #[command(after_help = "Examples:\n  artel skill enable navigate\n  artel skill enable navigate@1.0.0")]
+    /// Switch a skill on, and forget how often it failed; with a version, make that the one that is used
+    #[command(
+        after_help = "Examples:\n  artel skill enable navigate\n  artel skill enable navigate@1.0.0\n  artel skill enable hub/1f0c1c5e-8f0e-4a57-9a53-3a8a0b3b6b11/navigate"
+    )]
     Enable {
-        /// The skill
-        skill: SkillRef,
+        /// The skill, or the id of a hub's or a saved skill whose failures are forgotten
+        skill: SkillOrId,
     },
     /// Switch a skill off
     #[command(after_help = "Example:\n  artel skill disable navigate")]
@@ -358,6 +361,27 @@ pub(crate) enum ConfigAction {
 pub(crate) struct SkillRef {
     pub(crate) name: SkillName,
     pub(crate) version: Option<Version>,
+}
+
+/// A skill by its name, or one of any source by its id in the catalog.
+#[derive(Clone, Debug)]
+pub(crate) enum SkillOrId {
+    Skill(SkillRef),
+    Id(EntryId),
+}
+
+impl std::str::FromStr for SkillOrId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.contains('/') {
+            return text.parse().map(Self::Skill);
+        }
+        match text.parse().map_err(|error: EntryIdError| error.to_string())? {
+            EntryId::Default(name) => Ok(Self::Skill(SkillRef { name, version: None })),
+            id @ (EntryId::Custom(_) | EntryId::Hub(..)) => Ok(Self::Id(id)),
+        }
+    }
 }
 
 impl std::str::FromStr for SkillRef {

@@ -5,29 +5,28 @@ use std::collections::BTreeMap;
 use artel_catalog::{FileTree, Listing, Loaded, content_hash};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
-use artel_store::SkillHealth;
 
 use super::context::Context;
 use crate::desk;
 use crate::failure::Failure;
 
 /// What is known about skills that were run.
-pub(super) struct KnownHealth(BTreeMap<SkillName, SkillHealth>);
+pub(super) struct KnownHealth(BTreeMap<(SkillName, String), Health>);
 
 impl KnownHealth {
     /// Asks for it, where something was run before.
     pub(super) fn read(context: Context<'_>) -> Result<Self, Failure> {
         let known = desk::health(context)?.into_iter();
-        Ok(Self(known.map(|health| (health.skill.clone(), health)).collect()))
+        Ok(Self(known.map(|seen| ((seen.skill, seen.content_hash), seen.health)).collect()))
     }
 
     /// Returns the health of a skill; what its files were before does not count.
     pub(super) fn of(&self, entry: &Loaded) -> Health {
-        let known = entry.skill.as_ref().and_then(|skill| self.0.get(&skill.name));
-        match known {
-            Some(known) if hash(entry).as_ref() == Some(&known.content_hash) => known.health,
-            Some(_) | None => Health::NEW,
+        if self.0.is_empty() {
+            return Health::NEW;
         }
+        let files = entry.skill.as_ref().map(|skill| skill.name.clone()).zip(hash(entry));
+        files.and_then(|files| self.0.get(&files)).copied().unwrap_or(Health::NEW)
     }
 }
 

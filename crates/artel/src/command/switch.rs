@@ -5,11 +5,19 @@ use artel_catalog::Keep;
 use artel_model::name::SkillName;
 
 use super::context::{Context, find};
-use crate::cli::SkillRef;
-use crate::desk::switch;
+use crate::cli::SkillOrId;
+use crate::desk::{reset_health_of, switch};
 use crate::failure::Failure;
 
-pub(crate) fn enable(context: Context<'_>, skill: &SkillRef) -> Result<(), Failure> {
+pub(crate) fn enable(context: Context<'_>, skill: &SkillOrId) -> Result<(), Failure> {
+    let skill = match skill {
+        SkillOrId::Skill(skill) => skill,
+        SkillOrId::Id(id) => {
+            reset_health_of(context, id)?;
+            context.output.line(&format!("{id}: its failures are forgotten"));
+            return Ok(());
+        }
+    };
     let catalog = context.catalog(Keep::Descriptions)?;
     // A server offers one version of a skill, and knows by itself which others there are.
     let version = skill.version.as_ref().filter(|_| context.config.remote.value.is_none());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use artel_api::client::{ApiPath, ClientError};
 use artel_api::operator::{SettingsChange, SkillHealthList, SkillSettings, SkillSwitch, SwitchChange};
+use artel_catalog::shared::EntryId;
 use artel_catalog::{Catalog, Loaded, SettingsError};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
@@ -12,7 +13,7 @@ use artel_store::SkillHealth;
 
 use crate::command::Context;
 use crate::failure::{Failure, refused};
-use crate::workshop::{Store, settings_rules, wait_for};
+use crate::workshop::{Store, local_health, settings_rules, wait_for};
 
 /// Returns how well skills have been doing, if anything was ever run.
 pub(crate) fn health(context: Context<'_>) -> Result<Vec<SkillHealth>, Failure> {
@@ -27,7 +28,7 @@ pub(crate) fn health(context: Context<'_>) -> Result<Vec<SkillHealth>, Failure> 
             return Ok(known.collect());
         }
         match Store::open_existing(context.config).await? {
-            Some(store) => store.health.health().await.map_err(|error| Failure::unavailable(&error)),
+            Some(store) => local_health(&store).await,
             None => Ok(Vec::new()),
         }
     })
@@ -56,7 +57,7 @@ pub(crate) fn switch(
     }
     switches.write(&context.config.data.value).map_err(|error| Failure::unavailable(&error))?;
     if is_on {
-        reset_health(context, name)?;
+        wait_for(reset_health(context, name))?;
     }
     let version = switches.chosen.get(name).cloned();
     Ok(SkillSwitch { name: name.clone(), enabled: !switches.disabled.contains(name), version })
@@ -80,14 +81,34 @@ async fn switch_there(
     })
 }
 
-fn reset_health(context: Context<'_>, skill: &SkillName) -> Result<(), Failure> {
-    wait_for(async {
-        match Store::open_existing(context.config).await? {
-            Some(store) => {
-                store.health.reset_health(skill).await.map_err(|error| Failure::unavailable(&error))
-            }
-            None => Ok(()),
+async fn reset_health(context: Context<'_>, skill: &SkillName) -> Result<(), Failure> {
+    match Store::open_existing(context.config).await? {
+        Some(store) => {
+            store.health.reset_health(skill, None).await.map_err(|error| Failure::unavailable(&error))
         }
+        None => Ok(()),
+    }
+}
+
+/// Makes artel forget how often a skill of any source failed, by its id in the catalog.
+pub(crate) fn reset_health_of(context: Context<'_>, id: &EntryId) -> Result<(), Failure> {
+    wait_for(async {
+        if let Some(client) = context.remote()? {
+            let path = ApiPath::new("/api/skills").name(id).then("health");
+            return client.delete(&path).await.map_err(|error| refused(&error));
+        }
+        let name = match id {
+            EntryId::Default(name) | EntryId::Hub(_, name) => name.clone(),
+            EntryId::Custom(id) => {
+                let Some(store) = Store::open_existing(context.config).await? else {
+                    return Err(Failure::failed(format!("there is no saved skill {id}")));
+                };
+                let found = store.catalog.skills.custom_skill(*id).await;
+                let found = found.map_err(|error| Failure::unavailable(&error))?;
+                found.ok_or_else(|| Failure::failed(format!("there is no saved skill {id}")))?.name
+            }
+        };
+        reset_health(context, &name).await
     })
 }
 

@@ -1,10 +1,9 @@
 //! A run as its log tells it: its state, and what its scripts said.
 
-use std::collections::BTreeSet;
-
 use artel_model::id::RunId;
 use artel_model::name::SkillName;
 use artel_model::run::{ResultDocument, Run, StampedEvent, Trace};
+use artel_store::SkillHealth;
 
 use crate::failure::Failure;
 
@@ -45,13 +44,13 @@ impl Story {
     }
 
     /// Makes the result document.
-    pub(super) fn result(
-        self,
-        failed_for_good: &BTreeSet<SkillName>,
-    ) -> Result<(Run, ResultDocument), Failure> {
+    pub(super) fn result(self, failed_for_good: &[SkillHealth]) -> Result<(Run, ResultDocument), Failure> {
         let Self { id, run, trace } = self;
         let run = run.ok_or_else(|| unreadable(id))?;
-        let document = trace.result(&run, |skill| failed_for_good.contains(skill));
+        let has_failed = |skill: &SkillName, hash: &str| {
+            failed_for_good.iter().any(|failed| failed.skill == *skill && failed.content_hash == hash)
+        };
+        let document = trace.result(&run, has_failed);
         Ok((run, document))
     }
 }

@@ -35,6 +35,6 @@ pub(crate) use reload::Reloading;
 pub(crate) use runtime::wait_for;
 pub(crate) use second_scanner::second_verdicts;
 pub(crate) use serving::{Serving, Token, server_config};
-pub(crate) use shelf::{Shelf, failed_for_good};
+pub(crate) use shelf::{Shelf, failed_for_good, local_health};
 pub(crate) use store::Store;
 pub(crate) use teller::Teller;

@@ -1,11 +1,11 @@
 //! The skills there are and how well they have been doing, before anything is started.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_catalog::{Catalog, Keep};
-use artel_engine::SkillShelf;
-use artel_model::name::SkillName;
+use artel_engine::{Clock, SkillShelf};
+use artel_model::data_scope::OwnerKey;
+use artel_store::{SkillHealth, seen_health};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::store::Store;
@@ -23,7 +23,7 @@ impl Shelf {
     pub(crate) async fn open(context: Context<'_>, keep: Keep) -> Result<Self, Failure> {
         let store = Store::open_existing(context.config).await?;
         let health = match &store {
-            Some(store) => store.health.health().await.map_err(|error| Failure::unavailable(&error))?,
+            Some(store) => local_health(store).await?,
             None => Vec::new(),
         };
         let catalog: Catalog = context.catalog(keep)?;
@@ -50,9 +50,15 @@ pub(super) fn absolute(folder: &Utf8PathBuf) -> Result<Utf8PathBuf, Failure> {
         .map_err(|error| Failure::missing(format!("cannot find `{folder}`: {error}")))
 }
 
+/// Returns the health of skills as the local owner sees it; what is not there is healthy.
+pub(crate) async fn local_health(store: &Store) -> Result<Vec<SkillHealth>, Failure> {
+    let counts = store.health.health_counts().await.map_err(|error| Failure::unavailable(&error))?;
+    Ok(seen_health(&counts, &OwnerKey::of(None), Clock::system().now()))
+}
+
 /// Returns the skills that failed too often to be worth another plan.
-pub(crate) async fn failed_for_good(store: &Store) -> Result<BTreeSet<SkillName>, Failure> {
-    let health = store.health.health().await.map_err(|error| Failure::unavailable(&error))?;
-    let failed = health.into_iter().filter(|health| !health.health.is_usable());
-    Ok(failed.map(|health| health.skill).collect())
+pub(crate) async fn failed_for_good(store: &Store) -> Result<Vec<SkillHealth>, Failure> {
+    let mut health = local_health(store).await?;
+    health.retain(|health| !health.health.is_usable());
+    Ok(health)
 }
