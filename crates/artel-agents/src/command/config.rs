@@ -1,5 +1,6 @@
 //! What programs of others are started with. Values only.
 
+use artel_engine::SandboxMode;
 use artel_engine::process::ProcessLimits;
 use camino::Utf8PathBuf;
 
@@ -10,7 +11,8 @@ pub struct CommandDriverConfig {
     pub work_root: Utf8PathBuf,
     /// The folders that programs are looked up in, in order; also their `PATH`.
     pub path: Vec<Utf8PathBuf>,
-    /// The variables there are. A program gets the few that every program needs, those of its client, and those in `pass`.
+    /// The variables there are. A program gets those in `pass`; one that the owner of this machine starts also gets the few
+    /// that every program needs, and the keys of its client.
     pub environment: Vec<(String, String)>,
     /// Names of further variables that every program gets.
     pub pass: Vec<String>,
@@ -18,6 +20,10 @@ pub struct CommandDriverConfig {
     pub home: ClientHome,
     /// Whether agents may be command lines of their own.
     pub own_commands: OwnCommands,
+    /// Whether programs run in the sandbox.
+    pub sandbox: SandboxMode,
+    /// Folders that programs may execute from and read, beside those where they are installed.
+    pub programs: Vec<Utf8PathBuf>,
     /// How much a program and all that it starts may use.
     pub limits: ProcessLimits,
     /// Milliseconds between SIGTERM and SIGKILL.
@@ -31,7 +37,7 @@ pub struct CommandDriverConfig {
 pub enum ClientHome {
     /// A fresh one, removed when the work is over: the program finds no skills, settings and logins of a user.
     Private,
-    /// A user's, with the logins and whatever else a client keeps there.
+    /// A user's, of which the client may read what it keeps there: its login and its settings.
     Shared(Utf8PathBuf),
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, Sandbox, SpawnRequest};
+use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, SpawnRequest};
 use artel_model::agent::{AgentRecord, AgentSpec, SpawnError, WorkEnd};
 use artel_model::id::AgentId;
 use artel_model::name::SkillName;
@@ -16,6 +16,7 @@ use super::folder::{Contents, FolderError, Folders, clear_leftovers};
 use super::permissions::Permissions;
 use super::program::Program;
 use super::rules::EffectiveRules;
+use super::sandbox::sandbox;
 use super::template::Filling;
 use super::watch::{Orders, attend};
 use crate::driver::{Job, WorkDriver};
@@ -24,9 +25,9 @@ use crate::work::failed;
 
 /// Starts programs of others for agents, each through a launcher of its own.
 ///
-/// A program is trusted as the operator is who installed it, so it runs without a sandbox of artel's, but with limits, and not
-/// beyond its deadline. Without a sandbox a process can leave its group; a launcher that started nothing else still knows whose
-/// it is.
+/// A program runs in the same sandbox as scripts do, with its own folders, within limits, and not beyond its deadline. Where
+/// the operator switched the sandbox off a process can leave its group; a launcher that started nothing else still knows
+/// whose it is.
 #[derive(Clone)]
 pub struct CommandDriver {
     launcher: LauncherProgram,
@@ -135,8 +136,8 @@ fn ready(
         program: program.file.clone(),
         arguments: program.arguments(filling, &permissions.arguments),
         cwd: work.clone(),
-        environment: variables(config, program.preset, &folders, record.agent_id),
-        sandbox: Sandbox::Off,
+        environment: variables(config, program.preset, &folders, record),
+        sandbox: sandbox(config, program, &folders),
         limits: config.limits,
     };
     let input = if program.reads_task() { task.into_bytes() } else { Vec::new() };

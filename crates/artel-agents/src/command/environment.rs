@@ -1,27 +1,25 @@
-//! The variables of a program: what every program needs, what its client needs, what the operator names. Nothing else of
-//! artel's own.
+//! The variables of a program: what the operator names, and for the owner of the machine what every program and its client
+//! need. Nothing else of artel's own.
 
-use artel_model::id::AgentId;
+use artel_model::agent::{AgentRecord, CallOrigin};
 
 use super::config::{ClientHome, CommandDriverConfig};
 use super::folder::Folders;
 use super::preset::Preset;
 
-/// Variables that every program gets when they are there.
+/// Variables that every program gets when they are there; none of them tells who runs artel, or how.
+const LANGUAGE: &[&str] = &["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/// Variables that programs get beside which the owner of the machine starts. A proxy's address may hold a password.
 const USUAL: &[&str] = &[
     "ALL_PROXY",
     "HTTPS_PROXY",
     "HTTP_PROXY",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
     "LOGNAME",
     "NODE_EXTRA_CA_CERTS",
     "NO_PROXY",
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
-    "TZ",
     "USER",
     "all_proxy",
     "http_proxy",
@@ -34,12 +32,16 @@ pub(super) fn variables(
     config: &CommandDriverConfig,
     preset: &Preset,
     folders: &Folders,
-    agent: AgentId,
+    agent: &AgentRecord,
 ) -> Vec<(String, String)> {
+    let is_local = match agent.spec.origin {
+        CallOrigin::Local => true,
+        CallOrigin::Remote => false,
+    };
     let is_passed = |name: &str| {
-        USUAL.contains(&name)
-            || preset.keys.contains(&name)
+        LANGUAGE.contains(&name)
             || config.pass.iter().any(|passed| passed == name)
+            || is_local && (USUAL.contains(&name) || preset.keys.contains(&name))
     };
     let passed = config.environment.iter().filter(|(name, _)| is_passed(name)).cloned();
     let path: Vec<&str> = config.path.iter().map(|folder| folder.as_str()).collect();
@@ -52,7 +54,7 @@ pub(super) fn variables(
         .iter()
         .map(|(name, value)| (*name, value.replace("{private}", folders.private().as_str())));
     let own = [
-        ("ARTEL_AGENT_ID", agent.to_string()),
+        ("ARTEL_AGENT_ID", agent.agent_id.to_string()),
         ("HOME", home.into_string()),
         ("PATH", path.join(":")),
         ("TERM", "dumb".to_owned()),

@@ -19,6 +19,7 @@ mod preset;
 mod program;
 mod prune;
 mod rules;
+mod sandbox;
 mod template;
 mod watch;
 

@@ -2,6 +2,7 @@
 //! it may do. docs/agents-clients.md says the same in words.
 
 use artel_catalog::ExportTarget;
+use artel_engine::process::Network;
 
 use super::permissions::{MakePermissions, of_any};
 use super::{claude, codex, goose, opencode};
@@ -30,6 +31,10 @@ pub(super) struct Preset {
     pub(super) keys: &'static [&'static str],
     /// Variables that it gets; `{private}` is a folder of its own.
     pub(super) variables: &'static [(&'static str, &'static str)],
+    /// What it keeps in a home folder, to be read where the operator shares one.
+    pub(super) settings: &'static [&'static str],
+    /// Whether it needs the network, for its model.
+    pub(super) network: Network,
     /// How its answer is found in what it writes.
     pub(super) answer: AnswerForm,
 }
@@ -84,6 +89,8 @@ const PRESETS: &[Preset] = &[
             "GOOGLE_APPLICATION_CREDENTIALS",
         ],
         variables: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
+        settings: &[".claude", ".claude.json"],
+        network: Network::Allowed,
         answer: AnswerForm::ClaudeStream,
     },
     Preset {
@@ -112,6 +119,8 @@ const PRESETS: &[Preset] = &[
             "OPENAI_PROJECT",
         ],
         variables: &[],
+        settings: &[".codex"],
+        network: Network::Allowed,
         answer: AnswerForm::Plain,
     },
     Preset {
@@ -144,6 +153,8 @@ const PRESETS: &[Preset] = &[
             ("GOOSE_MODE", "approve"),
             ("GOOSE_PATH_ROOT", "{private}/goose"),
         ],
+        settings: &[".config/goose", ".local/share/goose"],
+        network: Network::Allowed,
         answer: AnswerForm::Plain,
     },
     Preset {
@@ -171,6 +182,8 @@ const PRESETS: &[Preset] = &[
             ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1"),
             ("XDG_CONFIG_HOME", "{private}/config"),
         ],
+        settings: &[".config/opencode", ".local/share/opencode"],
+        network: Network::Allowed,
         answer: AnswerForm::Plain,
     },
 ];
@@ -188,6 +201,9 @@ pub(super) const ANY: Preset = Preset {
     lifting: &[],
     keys: &[],
     variables: &[],
+    settings: &[],
+    // The owner of this machine named it, and its model is somewhere.
+    network: Network::Allowed,
     answer: AnswerForm::Plain,
 };
 

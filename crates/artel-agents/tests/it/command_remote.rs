@@ -31,7 +31,7 @@ async fn ask(stage: &Stage, request: Value) -> Result<AgentRecord, Vec<SpawnErro
 async fn kept(stage: &Stage, driver: Value, origin: Option<&str>, age_ms: u64) -> AgentId {
     let mut spec = json!({"task": "talk", "max_children": 0, "driver": driver, "policy": []});
     if let Some(origin) = origin {
-        spec["origin"] = origin.into();
+        spec["call_origin"] = origin.into();
     }
     let spec: Box<AgentSpec> = Box::new(serde_json::from_value(spec).unwrap());
     let at = artel_engine::Clock::system().now() - age_ms;
@@ -57,6 +57,23 @@ async fn a_listed_client_is_started_with_its_own_arguments() {
     assert_eq!(record.state(), AgentState::Completed, "{:?}", record.error());
     let seen = &results(&record)["result"];
     assert_eq!(seen["argv"], json!(["run", "--no-session", "--quiet", "--instructions", "-"]));
+    // Of the server's environment it gets what the operator names: no keys, no proxies.
+    let variables: Vec<&String> = seen["environment"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        variables,
+        [
+            "ARTEL_AGENT_ID",
+            "GOOSE_DISABLE_KEYRING",
+            "GOOSE_MODE",
+            "GOOSE_PATH_ROOT",
+            "HOME",
+            "LANG",
+            "NAMED",
+            "PATH",
+            "TERM",
+            "TMPDIR"
+        ]
+    );
     // What looks like an option stays the task or is no model.
     let record = ask(&stage, json!({"client": "goose", "task": "look --help", "skills": []})).await.unwrap();
     assert_eq!(results(&record)["result"]["stdin"], "look --help");

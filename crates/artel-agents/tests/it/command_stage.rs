@@ -6,6 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use artel_agents::{AfterWork, ClientHome, CommandDriver, CommandDriverConfig, OwnCommands};
+use artel_engine::SandboxMode;
 use artel_engine::process::{LauncherProgram, ProcessLimits};
 use artel_model::agent::{AgentEvent, AgentRecord};
 use artel_model::id::AgentId;
@@ -43,13 +44,45 @@ def arrive():
 
 def leave_a_child(line, start_new_session):
     line.set_inheritable(True)
-    subprocess.Popen(["/bin/sleep", "1000"], close_fds=False, start_new_session=start_new_session)
+    try:
+        subprocess.Popen(["/bin/sleep", "1000"], close_fds=False, start_new_session=start_new_session)
+    except PermissionError:
+        # In the sandbox no process leaves its group.
+        subprocess.Popen(["/bin/sleep", "1000"], close_fds=False)
+
+def refusal(act):
+    try:
+        return repr(act())
+    except Exception as error:
+        return type(error).__name__
+
+def connected(port):
+    socket.create_connection(("127.0.0.1", port)).close()
+    return "connected"
 
 match words[0]:
     case "look":
         home = os.path.dirname(os.environ["HOME"])
         print(json.dumps({"argv": sys.argv[1:], "stdin": task, "cwd": os.getcwd(), "environment": dict(os.environ),
                           "files": texts("."), "private": texts(home)}))
+    case "probe":
+        base, port = words[1], int(words[2])
+        print(json.dumps({
+            "read": {name: refusal(lambda: open(os.path.join(base, name)).read()) for name in ["secret", "data/file"]},
+            "list": refusal(lambda: os.listdir(os.path.join(base, "home"))),
+            "settings": refusal(lambda: open(os.path.join(base, "home/.claude/login")).read()),
+            "change": refusal(lambda: open(os.path.join(base, "home/.claude/login"), "w").close()),
+            "beside": refusal(lambda: open(os.path.join(base, "bin/notes.txt"), "w").close()),
+            "outside": refusal(lambda: open(os.path.join(base, "made"), "w").close()),
+            "work": refusal(lambda: open("made", "w").close()),
+            "home": refusal(lambda: open(os.path.join(os.environ["TMPDIR"], "made"), "w").close()),
+            "shell": refusal(lambda: subprocess.run(["/bin/sh", "-c", "exit 3"]).returncode),
+            "parent": refusal(lambda: open(f"/proc/{os.getppid()}/environ").read()),
+            "signal": refusal(lambda: os.kill(os.getppid(), 0)),
+            "network": refusal(lambda: connected(port)),
+            "user": os.getuid(),
+            "variables": sorted(os.environ),
+        }))
     case "talk":
         print(json.dumps({"event": "started"}), flush=True)
         print("a warning", file=sys.stderr, flush=True)
@@ -224,6 +257,8 @@ fn config(base: &Utf8Path) -> CommandDriverConfig {
         pass: vec!["NAMED".to_owned()],
         home: ClientHome::Private,
         own_commands: OwnCommands::Allowed,
+        sandbox: SandboxMode::Enforce,
+        programs: Vec::new(),
         limits: ProcessLimits {
             cpu_s: 60,
             memory_bytes: 1 << 30,

@@ -3,6 +3,7 @@
 mod calls;
 mod command;
 mod command_remote;
+mod command_sandbox;
 mod command_stage;
 mod command_work;
 mod lifecycle;

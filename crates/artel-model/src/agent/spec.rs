@@ -40,7 +40,7 @@ pub struct AgentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewer: Option<Viewer>,
     /// Where the call came from that spawned it. A record that does not say is taken for one from the network.
-    #[serde(default, skip_serializing_if = "CallOrigin::is_remote")]
+    #[serde(default, rename = "call_origin", skip_serializing_if = "CallOrigin::is_remote")]
     pub origin: CallOrigin,
     /// How many agents are above it.
     #[serde(default)]

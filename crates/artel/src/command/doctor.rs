@@ -201,7 +201,10 @@ fn client_words(clients: &ClientSettings) -> String {
         CommandsWord::Known => "known",
     };
     let (allowed, keep, pass) = (join(&clients.allowed), clients.keep, join(&clients.pass));
-    format!("allowed=[{allowed}] home={home} commands={commands} keep={keep} pass=[{pass}]")
+    let programs = join(&clients.programs);
+    format!(
+        "allowed=[{allowed}] home={home} commands={commands} keep={keep} pass=[{pass}] programs=[{programs}]"
+    )
 }
 
 fn planner_words(planner: &PlannerSettings) -> String {

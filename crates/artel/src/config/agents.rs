@@ -7,6 +7,7 @@ use artel_agents::{AtLimit, CLIENTS};
 use artel_model::agent::SpawnLimits;
 use artel_model::limit;
 use artel_model::tool::ToolPattern;
+use camino::Utf8PathBuf;
 use serde::Deserialize;
 
 use super::running::{PlannerKind, PlannerProtocol, PlannerSettings};
@@ -158,6 +159,8 @@ pub(super) struct ClientsTable {
     commands: CommandsWord,
     #[serde(default)]
     keep: bool,
+    #[serde(default)]
+    programs: Vec<Utf8PathBuf>,
 }
 
 /// Which home folder programs of others get.
@@ -193,6 +196,8 @@ pub(crate) struct ClientSettings {
     pub(crate) commands: CommandsWord,
     /// Whether the folders they worked in are kept.
     pub(crate) keep: bool,
+    /// Folders that they may execute from, beside those where they are installed.
+    pub(crate) programs: Vec<Utf8PathBuf>,
 }
 
 impl ClientsTable {
@@ -206,12 +211,17 @@ impl ClientsTable {
             return Err(Failure::usage(format!("[clients] pass: `{name}` cannot be passed to a program"))
                 .hint("variables of artel and of the dynamic linker stay with artel"));
         }
+        if let Some(folder) = self.programs.iter().find(|folder| !folder.is_absolute()) {
+            return Err(Failure::usage(format!("[clients] programs: `{folder}` is no whole path"))
+                .hint("write it from the root on, such as `/opt/tools`"));
+        }
         Ok(ClientSettings {
             allowed: self.allowed,
             home: self.home,
             pass: self.pass,
             commands: self.commands,
             keep: self.keep,
+            programs: self.programs,
         })
     }
 }

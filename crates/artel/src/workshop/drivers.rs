@@ -69,6 +69,8 @@ pub(super) fn command(config: &Config, work: &Utf8Path, data: &Utf8Path) -> Arc<
             CommandsWord::Any => OwnCommands::Allowed,
             CommandsWord::Known => OwnCommands::Refused,
         },
+        sandbox: config.sandbox.value,
+        programs: clients.programs.clone(),
         limits: config.script_limits.value,
         grace_ms: config.run.value.grace_ms,
         after: if clients.keep { AfterWork::Keep } else { AfterWork::Remove },

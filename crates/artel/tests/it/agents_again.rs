@@ -76,14 +76,13 @@ fn kept_folders_stay_until_their_agents_are_pruned() {
 #[test]
 fn terminating_waits_for_the_process_that_sees_to_the_agent() {
     let session = with_skills();
-    let script = "trap 'echo over > \"$0\"; exit 0' TERM; echo ready >&2; while :; do sleep 0.05; done";
-    let over = session.path().join("over");
+    let script = "trap 'echo over >&2; exit 0' TERM; echo ready >&2; while :; do sleep 0.05; done";
     let spawn = ["agent", "spawn", "--watch", "--task", "sing", "--label", "singer", "--command"];
-    let mut running =
-        Running::start(&session, &[&spawn[..], &["/bin/sh", "-c", script, over.as_str()]].concat());
+    let mut running = Running::start(&session, &[&spawn[..], &["/bin/sh", "-c", script]].concat());
     running.hear("ready");
     assert_eq!(session.json(&["agent", "terminate", "singer"])["state"], "terminated");
-    assert_eq!(std::fs::read_to_string(over).unwrap(), "over\n", "the program has ended");
+    let events = session.run(&["agent", "show", "singer", "--events"]);
+    assert!(events.contains("over"), "the program has ended: {events}");
     let ended = running.end();
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
 }

@@ -115,8 +115,8 @@ fn steady_text(text: &str) -> String {
 fn steady_value(key: Option<&str>, value: Value) -> Value {
     match value {
         Value::Object(object) => {
-            // Whose something is, and who traced it, is known at a server only.
-            let is_kept = |key: &str| !matches!(key, "owner" | "viewer" | "trace_parent");
+            // Whose something is, and who traced it, is known at a server only; where a call came from differs.
+            let is_kept = |key: &str| !matches!(key, "owner" | "viewer" | "trace_parent" | "call_origin");
             let fields = object.into_iter().filter(|(key, _)| is_kept(key));
             let fields = fields.map(|(key, value)| {
                 let value = steady_value(Some(&key), value);

@@ -125,7 +125,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        scanner                        default      gate=warn fail_on=high second=none
        agents                         default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
        llm                            default      none
-       clients                        default      allowed=[] home=private commands=any keep=false pass=[]
+       clients                        default      allowed=[] home=private commands=any keep=false pass=[] programs=[]
        bus                            default      in-process
        metrics                        default      nowhere
        [telemetry]                    default      no traces

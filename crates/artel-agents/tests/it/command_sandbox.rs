@@ -1,0 +1,73 @@
+//! Agents that are programs of others, in the sandbox: what each can reach, and as whom.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop there")]
+
+use std::fs;
+use std::net::TcpListener;
+
+use artel_agents::{ClientHome, CommandDriverConfig};
+use artel_engine::SandboxMode;
+use serde_json::{Value, json};
+
+use crate::command_stage::Stage;
+use crate::workplace::results;
+
+/// Lets the stand-in of a client try what it should not, and returns what came of it.
+async fn probe(configure: impl FnOnce(&mut CommandDriverConfig), client: &str) -> (Stage, Value) {
+    let stage = Stage::with(&[], configure).await;
+    for folder in ["home/.claude", "data"] {
+        fs::create_dir_all(stage.base.join(folder)).unwrap();
+    }
+    for file in ["secret", "data/file", "home/.claude/login", "home/other"] {
+        fs::write(stage.base.join(file), "kept").unwrap();
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let task = format!("probe {} {port}", stage.base);
+    let record = stage.place.run(json!({"client": client, "task": task, "skills": []})).await;
+    let seen = results(&record)["result"].clone();
+    assert!(seen.is_object(), "{record:?}");
+    (stage, seen)
+}
+
+#[tokio::test]
+async fn a_program_reaches_its_own_folders_and_the_network_and_nothing_else() {
+    let (stage, seen) = probe(|_| {}, "claude").await;
+    for (what, expected) in [
+        ("list", "PermissionError"),
+        ("settings", "PermissionError"),
+        ("change", "PermissionError"),
+        ("beside", "PermissionError"),
+        ("outside", "PermissionError"),
+        ("parent", "PermissionError"),
+        ("signal", "PermissionError"),
+        ("work", "None"),
+        ("home", "None"),
+        ("shell", "3"),
+        ("network", "'connected'"),
+    ] {
+        assert_eq!(seen[what], expected, "{what}");
+    }
+    assert_eq!(seen["read"], json!({"secret": "PermissionError", "data/file": "PermissionError"}));
+    assert!(!stage.base.join("made").exists());
+}
+
+#[tokio::test]
+async fn of_a_shared_home_a_client_reads_what_is_its_own() {
+    let share = |config: &mut CommandDriverConfig| {
+        config.home = ClientHome::Shared(config.work_root.parent().unwrap().join("home"));
+    };
+    let (stage, seen) = probe(share, "claude").await;
+    assert_eq!((&seen["settings"], &seen["list"]), (&json!("'kept'"), &json!("PermissionError")));
+    // What it wrote there would be read by the user's own client, outside of the sandbox.
+    assert_eq!(seen["change"], "PermissionError");
+    assert_eq!(fs::read_to_string(stage.base.join("home/.claude/login")).unwrap(), "kept");
+    let (_stage, seen) = probe(share, "goose").await;
+    assert_eq!(seen["settings"], "PermissionError");
+}
+
+#[tokio::test]
+async fn only_an_operator_who_switches_it_off_goes_without() {
+    let (_stage, seen) = probe(|config| config.sandbox = SandboxMode::Off, "claude").await;
+    assert_eq!(seen["read"]["secret"], "'kept'");
+}
