@@ -6,7 +6,7 @@ use artel_engine::SkillShelf;
 use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::agent::{
     Access, AgentEvent, AgentRecord, AgentState, AgentView, Cause, DENIED_IN_A_ROW_MAX, Denial, OperationEnd,
-    ToolUse, Work, admit,
+    SkillTool, ToolUse, Work, admit,
 };
 use artel_model::id::{AgentId, RunId};
 use artel_model::name::{LocalName, SkillName};
@@ -20,7 +20,7 @@ use crate::agents::{Agents, Shared, Worker};
 use crate::change::ChangeError;
 use crate::driver::Control;
 use crate::error::{AgentsError, CallError, chain};
-use crate::outcome::{calls, similar_tools, split_tool, why_failed};
+use crate::outcome::{calls, similar_tools, why_failed};
 use crate::own_tool::OwnTool;
 use crate::prepare::fresh_plan;
 use crate::work::failed;
@@ -263,25 +263,12 @@ fn unknown(shelf: &SkillShelf, used: &ToolUse) -> CallError {
 }
 
 fn find_skill(shelf: &SkillShelf, tool: &str) -> Option<(ToolUse, Target)> {
-    let (skill, script) = split_tool(tool);
-    let name: SkillName = skill.parse().ok()?;
-    let skill = shelf.catalog().registry().get(&name, None).ok()?;
-    let script = match script {
-        Some(script) => {
-            let script: LocalName = script.parse().ok()?;
-            Some(skill.script(&script)?)
-        }
-        None if skill.composite.is_some() => None,
-        None => Some(skill.script(skill.entrypoint.as_ref()?)?),
-    };
+    let find = |name: &SkillName| shelf.catalog().registry().get(name, None).ok().map(AsRef::as_ref);
+    let SkillTool { tool, skill, script } = ToolUse::resolve(tool, find)?;
     let own = script.and_then(|script| script.parameters_schema.clone());
     let schema = own.unwrap_or_else(|| skill.interface.parameters.clone());
-    let used = match script {
-        Some(script) => ToolUse::script(&name, &script.name, skill.entrypoint.as_ref() == Some(&script.name)),
-        None => ToolUse::skill(&name),
-    };
     let script = script.map(|script| script.name.clone());
-    Some((used, Target::Skill { skill: name, script, schema }))
+    Some((tool, Target::Skill { skill: skill.name.clone(), script, schema }))
 }
 
 fn plan(

@@ -81,6 +81,9 @@ impl Seat {
 
 /// Says whether an agent may read the files of a skill.
 pub(crate) fn may_read(spec: &AgentSpec, skill: &Skill) -> bool {
+    if spec.policy.forbids(ToolUse::skill(&skill.name).names()) {
+        return false;
+    }
     match &spec.readable {
         Some(readable) => readable.contains(&skill.name),
         None => is_allowed(&spec.policy, skill),

@@ -12,6 +12,7 @@ use super::record::{AgentRecord, AgentState, cut_error};
 use crate::id::AgentId;
 use crate::name::{LocalName, SkillName};
 use crate::schema::{Quote, Schema};
+use crate::skill::{Script, Skill};
 use crate::tool::{ToolCall, ToolCallError};
 
 /// Characters of a tool and its argument that are shown.
@@ -31,6 +32,31 @@ impl ToolUse {
         Self { names }
     }
 
+    /// Finds what a name means among skills: `skill`, or `skill/script`; nothing when it means neither. The one place that
+    /// reads such names, so that a gate and what runs behind it agree.
+    pub fn resolve<'s>(
+        text: &str,
+        find: impl FnOnce(&SkillName) -> Option<&'s Skill>,
+    ) -> Option<SkillTool<'s>> {
+        let (skill, script) = match text.split_once('/') {
+            Some((skill, script)) => (skill, Some(script)),
+            None => (text, None),
+        };
+        let skill = find(&skill.parse().ok()?)?;
+        let script = match script {
+            Some(script) => Some(skill.script(&script.parse().ok()?)?),
+            None if skill.composite.is_some() => None,
+            None => Some(skill.script(skill.entrypoint.as_ref()?)?),
+        };
+        let tool = match script {
+            Some(script) => {
+                Self::script(&skill.name, &script.name, skill.entrypoint.as_ref() == Some(&script.name))
+            }
+            None => Self::skill(&skill.name),
+        };
+        Some(SkillTool { tool, skill, script })
+    }
+
     /// A skill that is made of others.
     pub fn skill(skill: &SkillName) -> Self {
         Self { names: vec![named(skill.as_str())] }
@@ -45,6 +71,17 @@ impl ToolUse {
     pub fn names(&self) -> &[ToolCall] {
         &self.names
     }
+}
+
+/// A tool of a skill that was found by its name.
+#[derive(Clone, Debug)]
+pub struct SkillTool<'s> {
+    /// What it is called.
+    pub tool: ToolUse,
+    /// The skill.
+    pub skill: &'s Skill,
+    /// The script; nothing for a skill that is made of others.
+    pub script: Option<&'s Script>,
 }
 
 impl fmt::Display for ToolUse {

@@ -21,7 +21,7 @@ pub use client_rule::{CallOrigin, admit_command};
 pub use document::{AgentDocument, PolicyDocument, PolicyRule};
 pub use event::{AgentEvent, Cause, OperationEnd, StampedAgentEvent, WorkEnd};
 pub(crate) use gate::admit_tool;
-pub use gate::{Access, AgentView, Denial, DenialCode, ToolUse, WorkspaceAccess, admit};
+pub use gate::{Access, AgentView, Denial, DenialCode, SkillTool, ToolUse, WorkspaceAccess, admit};
 pub use machine::{Agent, DENIED_IN_A_ROW_MAX, InvalidTransition, Transition};
 pub use policy::{Allowance, Layer, LayerGrant, LayerOrigin, Policy, Rank, Verdict};
 pub use record::{AgentRecord, AgentState, ErrorEntry, ResultEntry, Standing, Work, WorkOutcome};

@@ -145,6 +145,14 @@ impl Policy {
         if allowances.is_empty() { Verdict::NotAllowed(None) } else { Verdict::Allowed(allowances) }
     }
 
+    /// Says whether something forbids a tool, whatever is allowed.
+    pub fn forbids(&self, names: &[ToolCall]) -> bool {
+        match self.check(names) {
+            Verdict::Forbidden { .. } => true,
+            Verdict::Allowed(_) | Verdict::NotAllowed(_) => false,
+        }
+    }
+
     /// Says whether a tool may be called.
     pub fn allows(&self, names: &[ToolCall]) -> bool {
         match self.check(names) {

@@ -65,10 +65,11 @@ impl ToolPattern {
 
     /// Says whether a policy that forbids this pattern forbids `call`.
     ///
-    /// Wide on purpose: an unknown argument may be a forbidden one, every part of a compound command counts, and a tool
-    /// that differs only by case is the same. Arguments keep their case: `git branch -d` is not `git branch -D`.
+    /// Wide on purpose: what belongs to a forbidden skill is forbidden with it (`bad` means `bad/alt` and `bad@1.0` too), an
+    /// unknown argument may be a forbidden one, every part of a compound command counts, and a tool that differs only by
+    /// case is the same. Arguments keep their case: `git branch -d` is not `git branch -D`.
     pub fn forbids(&self, call: &ToolCall) -> bool {
-        self.name.matches_any_case(call.name())
+        names_around(call.name()).iter().any(|name| self.name.matches_any_case(name))
             && match (&self.argument, call.argument()) {
                 (Argument::Any, _) | (Argument::Prefix(_) | Argument::Whole(_), None) => true,
                 (Argument::Prefix(prefix), Some(text)) => {
@@ -89,9 +90,12 @@ impl ToolPattern {
     }
 
     /// Says whether a policy that forbids this pattern leaves nothing of `other`: as [`Self::covers`], whatever the case of
-    /// the tool's name.
+    /// the tool's name, and with all that belongs to a forbidden skill.
     pub fn forbids_all(&self, other: &Self) -> bool {
-        self.name.covers_any_case(&other.name) && self.argument.covers(&other.argument)
+        let name = other.name.as_str();
+        let around = name.match_indices(['/', '@']).map(|(place, _)| &name[..place]);
+        let mut names = around.chain([name]).filter(|name| !name.is_empty());
+        names.any(|name| self.name.covers_any_case(&Glob::new(name))) && self.argument.covers(&other.argument)
     }
 
     /// Returns what the name of every meant tool begins with.
@@ -153,6 +157,23 @@ impl Argument {
             Self::Whole(glob) => vec![glob.clone()],
         }
     }
+}
+
+/// Returns a tool's name and those of all that it belongs to: of `bad@1.0/alt` also `bad/alt`, `bad@1.0` and `bad`.
+fn names_around(name: &str) -> Vec<String> {
+    if !name.contains(['/', '@']) {
+        return vec![name.to_owned()];
+    }
+    let plain = |part: &str| match part.split_once('@') {
+        Some((skill, _)) if !skill.is_empty() => skill.to_owned(),
+        Some(_) | None => part.to_owned(),
+    };
+    let unversioned = name.split('/').map(plain).collect::<Vec<_>>().join("/");
+    let around = |name: &str| -> Vec<String> {
+        let parts = name.match_indices('/').map(|(place, _)| name[..place].to_owned());
+        parts.chain([name.to_owned()]).filter(|name| !name.is_empty()).collect()
+    };
+    [around(name), around(&unversioned)].concat()
 }
 
 /// Writes a command as a shell would see its words: without quotes and backslashes, one space between words.
@@ -228,7 +249,8 @@ mod tests {
     #[test]
     fn names_match_exactly_or_by_star() {
         check("write", "write", true, true);
-        check("write", "write/run", false, false);
+        // A skill's name allows the script that the skill runs by itself, which is called by that name too; it forbids all.
+        check("write", "write/run", false, true);
         check("entity.create_*", "entity.create_line", true, true);
         check("entity.create_*", "entity.delete", false, false);
         check("navigate/*", "navigate/run", true, true);
@@ -249,6 +271,28 @@ mod tests {
         assert_eq!(wide("write", "Write"), (false, true));
         assert_eq!(wide("A*", "ab*"), (false, true));
         assert_eq!(wide("a*", "B*"), (false, false));
+    }
+
+    #[test]
+    fn forbidding_a_skill_forbids_all_of_it() {
+        for call in
+            ["bad", "Bad", "bad/alt", "BAD/alt", "bad/alt/deeper", "bad@1.0", "bad@1.0/alt", "bad/alt@2"]
+        {
+            check("bad", call, call == "bad", true);
+        }
+        for call in ["badly", "badly/alt", "good/bad", "good", "@bad/alt", "ba", "ba/d"] {
+            check("bad", call, false, false);
+        }
+        check("bad/alt", "bad/run", false, false);
+        check("bad/alt", "bad@1.0/alt", false, true);
+        check("bad@1.0", "bad@1.0/alt", false, true);
+        check("bad@1.0", "bad@2.0/alt", false, false);
+        check("b*", "bad/alt", true, true);
+        let all = |a: &str, b: &str| a.parse::<ToolPattern>().unwrap().forbids_all(&b.parse().unwrap());
+        for allowed in ["bad", "bad/*", "BAD/alt", "bad@1.0", "bad@1.0/alt"] {
+            assert!(all("bad", allowed), "{allowed}");
+        }
+        assert!(!all("bad", "b*") && !all("bad", "*/alt") && !all("bad/alt", "bad/*"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use artel_catalog::Catalog;
 use artel_model::access::Principal;
 use artel_model::agent::{Allowance, Policy, PolicyDocument, ToolUse, Verdict};
 use artel_model::id::AgentId;
-use artel_model::name::{LocalName, SkillName};
+use artel_model::name::SkillName;
 
 use super::owned::own_agent;
 use crate::app::App;
@@ -50,21 +50,10 @@ fn decide(policy: &Policy, tool: &ToolUse) -> Decision {
 
 /// Reads the name of a tool: of a skill or its script, under all of its names; of anything else, as it is.
 fn tool_use(catalog: &Catalog, text: &str) -> Result<ToolUse, ApiError> {
-    if let Some(tool) = of_skill(catalog, text) {
-        return Ok(tool);
+    let find = |name: &SkillName| catalog.registry().get(name, None).ok().map(AsRef::as_ref);
+    if let Some(found) = ToolUse::resolve(text, find) {
+        return Ok(found.tool);
     }
     ToolUse::named(text)
         .map_err(|error| ApiError::bad_request("invalid_query", format!("`{text}` is no tool: {error}")))
-}
-
-fn of_skill(catalog: &Catalog, text: &str) -> Option<ToolUse> {
-    let (skill, script) = text.split_once('/').map_or((text, None), |(skill, script)| (skill, Some(script)));
-    let name: SkillName = skill.parse().ok()?;
-    let skill = catalog.registry().get(&name, None).ok()?;
-    let script: LocalName = match script {
-        Some(script) => skill.script(&script.parse().ok()?)?.name.clone(),
-        None if skill.composite.is_some() => return Some(ToolUse::skill(&name)),
-        None => skill.entrypoint.clone()?,
-    };
-    Some(ToolUse::script(&name, &script, skill.entrypoint.as_ref() == Some(&script)))
 }

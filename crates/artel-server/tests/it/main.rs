@@ -17,6 +17,7 @@ mod hardening;
 mod hardening_secrets;
 mod health;
 mod hostile_api;
+mod hostile_policy;
 mod hostile_tokens;
 mod hubs;
 mod keys;

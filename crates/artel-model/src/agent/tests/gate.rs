@@ -45,13 +45,13 @@ fn a_script_is_refused_under_every_name_it_has() {
     check(&["wipe"], &["wipe/run"], &entrypoint, FORBIDDEN);
     check(&["wipe/run"], &["wipe"], &entrypoint, FORBIDDEN);
     check(&["wipe"], &[], &script("wipe", "other", false), NOT_ALLOWED);
+    check(&["*"], &["wipe"], &script("wipe", "other", false), FORBIDDEN);
+    check(&["wipe/other"], &["WIPE"], &script("wipe", "other", false), FORBIDDEN);
     check(&["wipe"], &[], &ToolUse::skill(&"wipe".parse().unwrap()), Ok(()));
     check(&["wipe/run"], &[], &ToolUse::skill(&"wipe".parse().unwrap()), NOT_ALLOWED);
     let denial = ask(&policy(&["*"], &["wipe"]), &entrypoint).unwrap_err();
-    let expected = format!(
-        "agent {} may not call `wipe/run`: the configured default forbids it as `wipe` (`wipe`)",
-        agent_id(1)
-    );
+    let expected =
+        format!("agent {} may not call `wipe/run`: the configured default forbids it (`wipe`)", agent_id(1));
     assert_eq!((denial.message, denial.tool), (expected, "wipe/run".to_owned()));
 }
 

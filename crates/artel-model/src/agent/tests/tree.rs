@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::world::{World, patterns, skill};
-use crate::agent::{AgentRecord, Layer, Parent, Policy, Role};
+use super::world::{World, agent_id, patterns, skill};
+use crate::agent::{AgentRecord, Layer, Parent, Policy, Role, ToolUse};
 use crate::limit::AGENT_DEPTH_MAX;
+use crate::policy::{ComposeMode, compose};
 use crate::skill::Skill;
 use crate::tool::{ToolCall, ToolPattern};
 
@@ -144,5 +145,64 @@ proptest! {
         let allowed = rules().flat_map(|rules| &rules.allowed_tools).any(|p| call.iter().any(|name| p.allows(name)));
         let forbidden = rules().flat_map(|rules| &rules.forbidden_tools).any(|p| call.iter().any(|name| p.forbids(name)));
         prop_assert_eq!(tree[0].0.spec.policy.allows(&call), allowed && !forbidden);
+    }
+}
+
+/// Every name that a script of the skill `a` goes by: as a script, in a version, in another case.
+fn any_part_of_a() -> impl Strategy<Value = ToolUse> {
+    let name = "[aA](@[0-9]\\.[0-9])?(/[abAB](@[0-9])?)?(\\([ab ]{0,3}\\))?";
+    let script = ("[ab]", any::<bool>()).prop_map(|(script, is_entrypoint)| {
+        ToolUse::script(&"a".parse().unwrap(), &script.parse().unwrap(), is_entrypoint)
+    });
+    prop_oneof![
+        name.prop_map(|text| ToolUse::named(&text).unwrap()),
+        script,
+        Just(ToolUse::skill(&"a".parse().unwrap())),
+    ]
+}
+
+proptest! {
+    /// Whatever else any layer says, above or below, nothing of a skill that one layer forbids is called.
+    #[test]
+    fn nothing_of_a_forbidden_skill_is_called(
+        layers in prop::collection::vec((any_tools(), any_tools()), 1..4),
+        forbidding in any::<prop::sample::Index>(),
+        word in "[aA]",
+        tool in any_part_of_a(),
+    ) {
+        let place = forbidding.index(layers.len());
+        let mut policy = Policy::default();
+        for (number, (allowed, forbidden)) in layers.iter().enumerate() {
+            let mut forbidden = texts(forbidden);
+            if number == place {
+                forbidden.push(&word);
+            }
+            let own = Layer::configured(&patterns(&texts(allowed)), &patterns(&forbidden));
+            let above = (number > 0).then_some((agent_id(1), &policy));
+            policy = Policy::attenuate(above, vec![own]);
+        }
+        prop_assert!(policy.forbids(tool.names()), "{tool}");
+    }
+
+    /// The same for the rules of skills that are put together, in both modes.
+    #[test]
+    fn nothing_of_a_forbidden_skill_is_composed(
+        rules in prop::collection::vec((any_tools(), any_tools()), 1..4), tool in any_part_of_a(), strict in any::<bool>(),
+    ) {
+        let made = |(number, (allowed, forbidden)): (usize, &(Vec<String>, Vec<String>))| {
+            let mut forbidden = texts(forbidden);
+            if number == 0 {
+                forbidden.push("a");
+            }
+            skill(&format!("s{number}"), &texts(allowed), &forbidden)
+        };
+        let skills: Vec<Skill> = rules.iter().enumerate().map(made).collect();
+        let skills: Vec<&Skill> = skills.iter().collect();
+        let composed = compose(&skills, if strict { ComposeMode::Strict } else { ComposeMode::Union });
+        for name in tool.names() {
+            prop_assert_eq!(composed.check(name).code(), Some("TOOL_FORBIDDEN"));
+        }
+        let policy = Policy::attenuate(None, vec![Layer::given(&composed, None)]);
+        prop_assert!(policy.forbids(tool.names()), "{tool}");
     }
 }

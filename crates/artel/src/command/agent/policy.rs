@@ -64,25 +64,14 @@ pub(in crate::command) fn judgements(table: &mut Table, judgements: &[Judgement]
 
 /// Reads the name of a tool: of a skill or its script, under all of its names; of anything else, as it is.
 pub(in crate::command) fn tool_use(catalog: &Catalog, text: &str) -> Result<ToolUse, Failure> {
-    if let Some(tool) = of_skill(catalog, text) {
-        return Ok(tool);
+    let find = |name: &SkillName| catalog.registry().get(name, None).ok().map(AsRef::as_ref);
+    if let Some(found) = ToolUse::resolve(text, find) {
+        return Ok(found.tool);
     }
     ToolUse::named(text).map_err(|error| {
         Failure::usage(format!("`{text}`: {error}"))
             .hint("a tool looks like `navigate`, `navigate/run` or `Bash(git push)`")
     })
-}
-
-fn of_skill(catalog: &Catalog, text: &str) -> Option<ToolUse> {
-    let (skill, script) = text.split_once('/').map_or((text, None), |(skill, script)| (skill, Some(script)));
-    let name: SkillName = skill.parse().ok()?;
-    let skill = catalog.registry().get(&name, None).ok()?;
-    let script: LocalName = match script {
-        Some(script) => skill.script(&script.parse().ok()?)?.name.clone(),
-        None if skill.composite.is_some() => return Some(ToolUse::skill(&name)),
-        None => skill.entrypoint.clone()?,
-    };
-    Some(ToolUse::script(&name, &script, skill.entrypoint.as_ref() == Some(&script)))
 }
 
 /// Returns the tools there are that a policy lets through, by name: those of skills, and artel's own.
