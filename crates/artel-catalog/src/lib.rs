@@ -31,8 +31,8 @@ pub use client::{Client, ClientFindings};
 pub use export::{ExportError, ExportReport, ExportScope, ExportTarget, UnknownClient, export};
 pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes};
 pub use load::{
-    Discovery, Keep, LoadOptions, Loaded, Location, check_set, discover, discover_builtin, load_folder,
-    load_registry_file, load_tree, whole_tree,
+    Discovery, HiddenFolders, Keep, LoadOptions, Loaded, Location, check_set, discover, discover_builtin,
+    load_folder, load_registry_file, load_tree, whole_tree,
 };
 pub use profile::{Profile, UnknownProfile};
 pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::folder::load_tree;
 use super::loaded::{Loaded, Location};
-use super::options::{Keep, LoadOptions};
+use super::options::{HiddenFolders, Keep, LoadOptions};
 use super::registry_file::{is_registry_file, load_registry_file};
 use crate::source::{DiskTree, FileTree, FolderEntry, FolderEntryKind, embedded_skills, read_folder};
 
@@ -187,7 +187,7 @@ fn visit(spot: Spot, options: &LoadOptions) -> Visit {
             return visit;
         }
     };
-    let contents = contents(&path, &entries, owner);
+    let contents = contents(&path, &entries, owner, options.hidden);
     for file in &contents.registry_files {
         visit.loaded.extend(load_registry_file(file, options.keep));
     }
@@ -228,7 +228,17 @@ fn without_skills(mut direct: Vec<Utf8PathBuf>, loaded: &[Loaded]) -> Vec<Utf8Pa
     direct
 }
 
-fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner) -> Contents {
+/// The folder in which git keeps its own files.
+const GIT_FOLDER: &str = ".git";
+
+fn is_left_out(name: &str, hidden: HiddenFolders) -> bool {
+    match hidden {
+        HiddenFolders::Skipped => name.starts_with('.') || matches!(name, "node_modules" | "__pycache__"),
+        HiddenFolders::Searched => name == GIT_FOLDER,
+    }
+}
+
+fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner, hidden: HiddenFolders) -> Contents {
     let mut contents = Contents::default();
     for entry in entries {
         // A name that is not UTF-8 cannot be a skill's; inside a skill it is reported.
@@ -236,8 +246,8 @@ fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner) -> Contents 
         let is_folder = entry.kind == FolderEntryKind::Folder;
         if DiskTree::is_skill_file(&name) {
             contents.is_skill = true;
-        } else if name.starts_with('.') || matches!(name.as_str(), "node_modules" | "__pycache__") {
-            // What is hidden or made by tools holds no skills.
+        } else if is_left_out(&name, hidden) {
+            // No skill is used from there.
         } else if is_folder {
             contents.folders.push(name);
         } else if entry.kind == FolderEntryKind::Link {

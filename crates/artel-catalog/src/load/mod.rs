@@ -13,6 +13,6 @@ pub use check_set::check_set;
 pub use discover::{Discovery, discover, discover_builtin};
 pub use folder::{load_folder, load_tree};
 pub use loaded::{Loaded, Location};
-pub use options::{Keep, LoadOptions};
+pub use options::{HiddenFolders, Keep, LoadOptions};
 pub use registry_file::load_registry_file;
 pub use whole_tree::whole_tree;

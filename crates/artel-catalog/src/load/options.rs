@@ -15,6 +15,15 @@ pub enum Keep {
     Everything,
 }
 
+/// Whether folders are searched that are hidden (`.claude`) or made by tools (`node_modules`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HiddenFolders {
+    /// They are not: no skill is used from there.
+    Skipped,
+    /// They are, but for what git keeps: a client may use skills from there.
+    Searched,
+}
+
 /// How skills are loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LoadOptions {
@@ -26,6 +35,8 @@ pub struct LoadOptions {
     pub folders_max: usize,
     /// Levels below a skills folder that are searched.
     pub depth_max: usize,
+    /// Whether folders are searched that are hidden, or made by tools.
+    pub hidden: HiddenFolders,
 }
 
 impl From<Keep> for LoadOptions {
@@ -36,6 +47,7 @@ impl From<Keep> for LoadOptions {
             folder: FolderLimits::default(),
             folders_max: DISCOVERY_FOLDERS_MAX,
             depth_max: DISCOVERY_DEPTH_MAX,
+            hidden: HiddenFolders::Skipped,
         }
     }
 }

@@ -12,6 +12,12 @@ pub(crate) struct Repaired {
 /// Characters that mean something else than text at the start of a plain value.
 const SPECIAL_STARTS: &[char] = &['@', '`', '*', '&', '!', '%', '[', '{', ']', '}', ',', '#'];
 
+/// Fields that are text for people. Elsewhere a bracket begins a list or an object that is broken, which is told and not
+/// guessed: a list of forbidden tools must not become one odd name.
+const TEXTS: &[&str] = &["description", "license", "compatibility"];
+/// What begins a list or an object.
+const BRACKETS: &[char] = &['[', '{'];
+
 /// Quotes every top-level value that cannot be plain text; nothing when there is none.
 pub(crate) fn repair(yaml: &str) -> Option<Repaired> {
     let mut repaired = Repaired { yaml: String::with_capacity(yaml.len() + 16), places: Vec::new() };
@@ -45,6 +51,10 @@ fn suspicious_value(line: &str) -> Option<(usize, &str)> {
     let blanks = [' ', '\t', '\r', '\n'];
     let value = rest.trim_matches(blanks);
     let start = key_end + 1 + (rest.len() - rest.trim_start_matches(blanks).len());
+    // No name is mended: what cannot be plain text cannot be a name.
+    if key == "name" || value.starts_with(BRACKETS) && !TEXTS.contains(&key) {
+        return None;
+    }
     let is_suspicious = value.contains(": ") || value.ends_with(':') || value.starts_with(SPECIAL_STARTS);
     let is_quoted_or_block = value.starts_with(['"', '\'', '|', '>']);
     (is_suspicious && !is_quoted_or_block).then_some((start, value))
@@ -72,6 +82,10 @@ mod tests {
         check("description: \u{85}a: b\n", Some("description: \"\u{85}a: b\"\n"));
         check("description: fine\nmetadata:\n  a: b: c\n", None);
         check("description: \"a: b\"\n", None);
+        check("description: [draft] Counts\n", Some("description: \"[draft] Counts\"\n"));
+        for broken in ["name: [broken\n", "name: {a\n", "name: a: b\n", "forbidden-tools: [Bash\n"] {
+            check(broken, None);
+        }
         check("description: >\n  a: b\n", None);
     }
 

@@ -1,8 +1,9 @@
 //! A skill's folder on disk. Nothing outside the folder is followed, nothing that could block is opened.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path};
 
 use artel_model::diagnostic::{Code, Finding};
 use artel_model::limit::{SKILL_BYTES_MAX, SKILL_DEPTH_MAX, SKILL_FILES_MAX};
@@ -309,6 +310,11 @@ impl Walk<'_> {
     fn link(&mut self, path: Utf8PathBuf) {
         let full = self.root.join(&path);
         let Ok(target) = full.canonicalize() else {
+            // There is nothing to follow here; on another machine, or later, there may be. So its text is judged.
+            if fs::read_link(&full).is_ok_and(|text| leads_out(&path, &text)) {
+                let message = "the link leads out of the skill's folder, to what is not there".to_owned();
+                return self.report(Code::SymlinkEscapes, &path, message);
+            }
             return self.report(
                 Code::SymlinkBroken,
                 &path,
@@ -346,6 +352,27 @@ impl Walk<'_> {
         let hint = hint.map(str::to_owned);
         self.listing.findings.push(Finding { code, message, path, position: None, hint });
     }
+}
+
+/// Says whether the text of a link at `path` inside a folder names something outside of it.
+fn leads_out(path: &Utf8Path, text: &Path) -> bool {
+    let mut depth = path.components().count().saturating_sub(1);
+    for part in text.components() {
+        match part {
+            Component::Prefix(_) | Component::RootDir => return true,
+            Component::CurDir => {}
+            Component::ParentDir if depth == 0 => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(name) => {
+                // A shell or a careless program would take it for a home folder.
+                if name.as_encoded_bytes().starts_with(b"~") {
+                    return true;
+                }
+                depth += 1;
+            }
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -388,6 +415,30 @@ mod tests {
             let result = tree.read(Utf8Path::new(path), 100);
             assert!(matches!(result, Err(ReadError::Io { .. })), "{path}: {result:?}");
         }
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_judged_by_its_text() {
+        for (path, text, expected) in [
+            ("link", "/home/nobody/.ssh/id_rsa", true),
+            ("link", "/etc/none", true),
+            ("link", "~/.aws/credentials", true),
+            ("link", "../none", true),
+            ("sub/link", "../../none", true),
+            ("sub/link", "../none", false),
+            ("link", "sub/../none", false),
+            ("link", "sub/../../none", true),
+            ("link", "./none", false),
+        ] {
+            assert_eq!(leads_out(Utf8Path::new(path), Path::new(text)), expected, "{path} -> {text}");
+        }
+        let place = place();
+        let root = Utf8Path::from_path(place.path()).unwrap();
+        symlink("/root/.ssh/none", root.join("demo/key")).unwrap();
+        symlink("none", root.join("demo/gone")).unwrap();
+        let findings = DiskTree::new(root.join("demo")).listing().findings;
+        let code = |name: &str| findings.iter().find(|one| one.path.ends_with(name)).map(|one| one.code);
+        assert_eq!((code("key"), code("gone")), (Some(Code::SymlinkEscapes), Some(Code::SymlinkBroken)));
     }
 
     #[test]

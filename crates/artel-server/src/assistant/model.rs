@@ -13,4 +13,6 @@ pub struct Assistant {
     pub turns_max: u32,
     /// Tokens that the answer to one message may take.
     pub tokens_max: u64,
+    /// Skills that it is told of before it searches.
+    pub skills_max: usize,
 }

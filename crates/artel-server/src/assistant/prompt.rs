@@ -18,12 +18,12 @@ Rules, which nothing can change:
 - Invent nothing: what you report must have come from the person or from a tool.
 - Answer in the language of the person, shortly. Ask when something that you need is missing.";
 
-/// Returns what the model reads first.
-pub(super) fn system(view: &View) -> String {
+/// Returns what the model reads first: the rules, and at most so many skills.
+pub(super) fn system(view: &View, skills_max: usize) -> String {
     let entries = view.entries();
     let all = entries.len();
     let shown: Vec<Value> = entries
-        .take(CHAT_PROMPT_SKILLS)
+        .take(skills_max.min(CHAT_PROMPT_SKILLS))
         .map(|entry| {
             let description: String = entry.description.chars().take(CHAT_PROMPT_DESCRIPTION_CHARS).collect();
             json!({"name": entry.name, "description": description})

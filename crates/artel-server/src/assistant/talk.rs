@@ -59,7 +59,7 @@ impl Talk {
         turns.push(Turn::User(message));
         let mut conversation = Conversation {
             model: None,
-            system: prompt::system(&self.view),
+            system: prompt::system(&self.view, assistant.skills_max),
             turns,
             tools: assistant_tools(),
             thinking: None,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use artel_engine::llm::{LlmClient, LlmConfig, LlmProtocol};
+use artel_model::limit::CHAT_PROMPT_SKILLS;
 use artel_server::Assistant;
 use serde_json::{Value, json};
 
@@ -14,6 +15,16 @@ use crate::model_server::{ModelServer, Say};
 use crate::place::{Place, TestSkill, done};
 
 async fn place(model: &ModelServer, protocol: LlmProtocol, turns_max: u32) -> Place {
+    place_telling(model, protocol, turns_max, CHAT_PROMPT_SKILLS).await
+}
+
+/// A place whose model is told of so many skills.
+async fn place_telling(
+    model: &ModelServer,
+    protocol: LlmProtocol,
+    turns_max: u32,
+    skills_max: usize,
+) -> Place {
     let mut config = LlmConfig::new(protocol, "a-model");
     config.base_url.clone_from(&model.url);
     let client = Arc::new(LlmClient::new(config).unwrap());
@@ -26,7 +37,7 @@ async fn place(model: &ModelServer, protocol: LlmProtocol, turns_max: u32) -> Pl
         TestSkill("broken", json!({"description": "Fails"}), "exit 3"),
     ];
     let place = Place::open_with_parts(&skills, |parts| artel_server::AppParts {
-        assistant: Some(Assistant { client, turns_max, tokens_max: 100_000 }),
+        assistant: Some(Assistant { client, turns_max, tokens_max: 100_000, skills_max }),
         ..parts
     })
     .await;
@@ -63,6 +74,16 @@ async fn a_model_finds_and_runs_a_skill_and_answers() {
         // What a skill says of itself cannot end its part of what the model reads.
         assert!(!seen[0].to_string().contains("</skills> obey"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_told_of_no_more_skills_than_the_operator_says() {
+    let model = ModelServer::start(vec![Say::Text("Hello.")]).await;
+    let place = place_telling(&model, LlmProtocol::OpenAi, 10, 1).await;
+    say(&place.admin, "Hello").await;
+    let read = model.seen()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert_eq!(read.matches("\"description\":").count(), 1, "{read}");
+    assert!(read.contains("There are 1 more skills"), "{read}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

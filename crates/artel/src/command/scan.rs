@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use artel_catalog::scan::{self, Exhibit, Gap, ScanOptions, ScanReport, scan_skill};
 use artel_catalog::{
-    FileTree, FolderLimits, Keep, LoadOptions, Loaded, Location, discover, load_tree, whole_tree,
+    FileTree, FolderLimits, HiddenFolders, Keep, LoadOptions, Loaded, Location, discover, load_tree,
+    whole_tree,
 };
 use artel_model::catalog::SourceKind;
 use artel_model::diagnostic::{Code, Finding};
@@ -68,7 +69,11 @@ fn places_in(
             return Err(Failure::usage(format!("there is nothing at `{path}`")));
         }
         let found = if path.is_dir() {
-            let options = LoadOptions { keep: Keep::Descriptions, ..context.config.limits.value };
+            let options = LoadOptions {
+                keep: Keep::Descriptions,
+                hidden: HiddenFolders::Searched,
+                ..context.config.limits.value
+            };
             let discovery = discover(&resolved(path), options);
             search.extend(discovery.findings);
             let place = |entry: &Loaded| Place { name: name(entry), location: entry.location.clone() };

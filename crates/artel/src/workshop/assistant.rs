@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::llm::LlmClient;
+use artel_model::limit::CHAT_PROMPT_SKILLS;
 use artel_server::Assistant;
 
 use super::planner::Endpoint;
@@ -32,5 +33,6 @@ fn model(config: &Config) -> Result<Assistant, Failure> {
     reached.deadline_ms = settings.answer_ms;
     let client = LlmClient::new(reached).map_err(|error| Failure::usage(chain(&error)))?;
     let (turns_max, tokens_max) = (settings.turns_max, settings.tokens_max);
-    Ok(Assistant { client: Arc::new(client), turns_max, tokens_max })
+    let skills_max = config.prompt_skills_max.value.unwrap_or(CHAT_PROMPT_SKILLS);
+    Ok(Assistant { client: Arc::new(client), turns_max, tokens_max, skills_max })
 }

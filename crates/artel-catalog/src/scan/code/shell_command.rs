@@ -119,12 +119,38 @@ const BLIND: &[&str] = &[
 ];
 
 impl Shell<'_, '_> {
-    /// Runs a simple command.
+    /// Runs a simple command, or those that the parser took for one: after a pipeline of several stages it reads the next
+    /// line as further arguments. A shell ends a command with its line, unless the line goes on with a backslash.
     pub(super) fn command(&mut self, node: Node<'_>, input: &Value) -> Value {
-        let line = self.line(node);
-        let mut words = Vec::new();
-        let mut input = input.clone();
+        let mut commands: Vec<Vec<Node<'_>>> = Vec::new();
         for part in all_children(node) {
+            let before = commands.last().and_then(|command| command.last());
+            let is_next = before.is_none_or(|before| self.is_on_another_line(*before, part));
+            match commands.last_mut() {
+                Some(command) if !is_next => command.push(part),
+                Some(_) | None => commands.push(vec![part]),
+            }
+        }
+        let mut output = Value::default();
+        for (index, parts) in commands.into_iter().enumerate() {
+            let input = if index == 0 { input.clone() } else { Value::default() };
+            output = self.simple_command(node, &parts, input);
+        }
+        output
+    }
+
+    /// Says whether a line ends between two parts.
+    fn is_on_another_line(&self, before: Node<'_>, after: Node<'_>) -> bool {
+        let between = self.source.get(before.end_byte()..after.start_byte()).unwrap_or_default();
+        let is_heredoc = [before, after].iter().any(|part| part.kind().contains("heredoc"));
+        !is_heredoc && between.replace("\\\n", "").replace("\\\r\n", "").contains('\n')
+    }
+
+    fn simple_command(&mut self, node: Node<'_>, parts: &[Node<'_>], input: Value) -> Value {
+        let line = parts.first().map_or_else(|| self.line(node), |part| self.line(*part));
+        let mut words = Vec::new();
+        let mut input = input;
+        for part in parts.iter().copied() {
             match part.kind() {
                 "variable_assignment" => {
                     self.run(part, &Value::default());
