@@ -5,6 +5,7 @@
 mod fixtures;
 mod fuzz;
 mod hostile;
+mod hostile_hubs;
 mod hostile_texts;
 mod hub;
 mod hub_fuzz;
