@@ -63,10 +63,10 @@ fn unpack(tree: &dyn FileTree, content_hash: &str, folder: &Utf8Path) -> io::Res
     }
     for file in tree.listing().files {
         let content = tree.read(&file.path, file.size.max(1)).map_err(io::Error::other)?;
-        let mode = if file.is_executable { 0o755 } else { 0o644 };
+        let mode = if file.is_executable { 0o700 } else { 0o600 };
         write_whole(&folder.join(&file.path), &content, mode)?;
     }
-    write_whole(&marker, content_hash.as_bytes(), 0o644)
+    write_whole(&marker, content_hash.as_bytes(), 0o600)
 }
 
 fn write_whole(path: &Utf8Path, content: &[u8], mode: u32) -> io::Result<()> {

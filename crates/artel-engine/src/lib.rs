@@ -21,6 +21,7 @@ mod metrics;
 mod mortal;
 mod owner_lock;
 pub mod planner;
+mod private;
 pub mod process;
 mod program;
 mod prune;
@@ -48,6 +49,7 @@ pub use metrics::METRICS;
 #[cfg(debug_assertions)]
 pub use mortal::{Death, MortalStore};
 pub use owner_lock::{OwnerLock, OwnerLockError, Owners, Tenancy, gone};
+pub use private::{Closed, close_to_others, keep_files_private, make_private_folder};
 pub use prune::{Pruned, prune};
 pub use remove::remove_folder;
 pub use script_hands::{Grants, OwnEnvironment, SandboxMode, ScriptHands, ScriptRules};

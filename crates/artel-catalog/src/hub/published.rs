@@ -245,7 +245,7 @@ fn write_content(
     for skill in &fetched.folders {
         write_tree(&skill.tree, &root.join(&skill.path))?;
     }
-    write_file(&place.join(MANIFEST_FILE), manifest, 0o644, Durability::Synced)?;
+    write_file(&place.join(MANIFEST_FILE), manifest, 0o600, Durability::Synced)?;
     // What is there already is damaged, or was never finished.
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|source| write_error(folder, source))?;
@@ -262,7 +262,7 @@ fn write_tree(tree: &MemoryTree, folder: &Utf8Path) -> Result<(), PublishError> 
         fs::create_dir_all(parent).map_err(|source| write_error(parent, source))?;
         let content =
             tree.read(&file.path, file.size).map_err(|_| PublishError::Damaged { path: path.clone() })?;
-        let mode = if file.is_executable { 0o755 } else { 0o644 };
+        let mode = if file.is_executable { 0o700 } else { 0o600 };
         write_file(&path, &content, mode, Durability::Whenever)?;
     }
     Ok(())

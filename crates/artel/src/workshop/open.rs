@@ -6,7 +6,7 @@ use artel_agents::IsAlive;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessMark, end_orphans};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, OwnerLock, ScriptHands,
-    ScriptRules, Shelves, SkillShelf, gone, remove_folder,
+    ScriptRules, Shelves, SkillShelf, gone, keep_files_private, make_private_folder, remove_folder,
 };
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
@@ -64,7 +64,9 @@ impl Workshop {
     ) -> Result<Self, Failure> {
         let config = context.config;
         let data = absolute(&config.data.value)?;
-        make_private(&data)?;
+        keep_files_private();
+        make_private_folder(&data)
+            .map_err(|error| Failure::missing(format!("cannot make the folder `{data}`: {error}")))?;
         let lock = OwnerLock::take(&data, tenancy(config)?).map_err(|error| Failure::unavailable(&error))?;
         let guard =
             lock.guard().map_err(|error| Failure::missing(format!("cannot keep the lock: {error}")))?;

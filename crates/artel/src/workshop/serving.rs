@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_api::plans::PlannerWord;
-use artel_engine::Clock;
+use artel_engine::{Clock, close_to_others};
 use artel_model::access::TeamId;
 use artel_server::{
     App, AppParts, Authenticator, Catalogs, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
@@ -18,6 +18,7 @@ use super::key_cabinet::lets_nobody_in;
 use super::open::{Workshop, settings_rules};
 use super::planner::{planner, planning_ms};
 use super::prune::storeroom;
+use super::shelf::absolute;
 use crate::command::Context;
 use crate::config::{Config, PlannerKind};
 use crate::failure::{Failure, chain};
@@ -26,6 +27,25 @@ use crate::failure::{Failure, chain};
 const ADMIN_TOKEN: &str = "ARTEL_ADMIN_TOKEN";
 /// The variable that sets a token for whoever collects metrics.
 const METRICS_TOKEN: &str = "ARTEL_METRICS_TOKEN";
+
+/// Closes what lies in the data folder from earlier to other users of the machine. A server does it once, when it starts.
+async fn close_data_folder(context: Context<'_>) -> Result<(), Failure> {
+    let data = absolute(&context.config.data.value)?;
+    if !data.is_dir() {
+        return Ok(());
+    }
+    let folder = data.clone();
+    let closed = tokio::task::spawn_blocking(move || close_to_others(&folder)).await;
+    let closed = closed.map_err(|_| Failure::failed("closing the data folder to others failed"))?;
+    let closed = closed.map_err(|error| Failure::missing(format!("cannot look into `{data}`: {error}")))?;
+    if closed.changed > 0 {
+        tracing::info!(
+            files = closed.changed,
+            "files of the data folder were open to other users, and are closed"
+        );
+    }
+    Ok(())
+}
 
 /// A server that is ready to listen, and what works behind it.
 pub(crate) struct Serving {
@@ -59,6 +79,7 @@ impl Serving {
         config: ServerConfig,
         token: Token,
     ) -> Result<Self, Failure> {
+        close_data_folder(context).await?;
         let local = match token {
             Token::Unneeded => Some(local_principal(&context.config.environment).viewer),
             Token::Kept | Token::Renewed => None,

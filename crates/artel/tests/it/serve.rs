@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::running::eventually;
 use crate::serve_session::Served;
@@ -84,4 +85,39 @@ fn a_server_that_is_asked_to_end_leaves_no_process() {
     eventually("all its processes have ended", || !children.iter().any(|process| runs(*process)));
     let left = session.path().join(".artel/work").read_dir_utf8().map(Iterator::count);
     assert_eq!(left.unwrap_or_default(), 0, "what was worked on is tidied up");
+}
+
+/// Returns everything in a folder that another user of the machine could use, links aside.
+fn open_to_others(folder: &std::path::Path) -> Vec<String> {
+    let mut waiting = vec![folder.to_owned()];
+    let mut found = Vec::new();
+    while let Some(path) = waiting.pop() {
+        let metadata = std::fs::symlink_metadata(&path).unwrap();
+        if !metadata.is_symlink() && metadata.permissions().mode() & 0o077 != 0 {
+            found.push(format!("{} {:o}", path.display(), metadata.permissions().mode()));
+        }
+        if metadata.is_dir() {
+            waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_data_folder_is_its_owners_alone() {
+    let session = Session::new();
+    let data = session.path().join(".artel").into_std_path_buf();
+    // A folder from a time when nothing was closed.
+    std::fs::create_dir_all(data.join("hubs/old")).unwrap();
+    std::fs::write(data.join("hubs/old/note.txt"), "x").unwrap();
+    for (path, mode) in [("", 0o777), ("hubs", 0o755), ("hubs/old", 0o777), ("hubs/old/note.txt", 0o666)] {
+        std::fs::set_permissions(data.join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let served = Served::start(&session, &[]);
+    let token = served.token.clone().unwrap();
+    let draft = r##"{"name":"bake","description":"Bakes.","content":"Bake.","files":[{"path":"scripts/run.sh","text":"#!/bin/sh\n","is_executable":true}]}"##;
+    assert_eq!(served.post("/api/skills", &token, draft).0, 201);
+    assert_eq!(open_to_others(&data), Vec::<String>::new());
+    assert_eq!(served.stop().0, Some(0));
+    assert_eq!(open_to_others(&data), Vec::<String>::new());
 }

@@ -65,7 +65,7 @@ fn write_files(tree: &dyn FileTree, folder: &Utf8Path) -> Result<(), WriteError>
             fs::create_dir_all(parent).map_err(failed)?;
         }
         fs::write(&path, content).map_err(failed)?;
-        let mode = if file.is_executable { 0o755 } else { 0o644 };
+        let mode = if file.is_executable { 0o700 } else { 0o600 };
         fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed)?;
     }
     Ok(())
