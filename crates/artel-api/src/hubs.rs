@@ -26,6 +26,38 @@ pub struct HubDraft {
     /// The name of the environment variable of the server that holds its token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_ref: Option<String>,
+    /// Who sees its skills: `global`, `team` or `personal`.
+    #[serde(default = "global")]
+    pub visibility: String,
+    /// The teams that see its skills.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+    /// The person who sees its skills; nothing for the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_user_id: Option<String>,
+    /// Who sees the skills in some of its folders; the innermost folder counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<HubPathRule>,
+}
+
+/// Who sees the skills in a folder of a hub.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubPathRule {
+    /// The folder.
+    pub path: String,
+    /// Who sees them: `global`, `team` or `personal`.
+    pub visibility: String,
+    /// The teams that see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+    /// The person who sees them; nothing for who registered the hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_user_id: Option<String>,
+}
+
+fn global() -> String {
+    "global".to_owned()
 }
 
 fn yes() -> bool {
@@ -48,6 +80,18 @@ pub struct HubChange {
     /// The name of the variable that holds its token; empty for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_ref: Option<String>,
+    /// Who sees its skills; `team_ids` and `owner_user_id` are taken with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<String>,
+    /// The teams that see its skills; only with `visibility`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+    /// The person who sees its skills; only with `visibility`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_user_id: Option<String>,
+    /// Who sees the skills in some of its folders, instead of all rules so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<HubPathRule>>,
 }
 
 /// A hub.
@@ -70,6 +114,18 @@ pub struct HubView {
     /// The name of the variable that holds its token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_ref: Option<String>,
+    /// Who sees its skills.
+    #[serde(default = "global")]
+    pub visibility: String,
+    /// The teams that see its skills.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team_ids: Vec<String>,
+    /// The person who sees its skills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_user_id: Option<String>,
+    /// Who sees the skills in some of its folders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<HubPathRule>,
     /// When its content was last known to be current.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]

@@ -38,6 +38,10 @@ pub struct SkillQuery {
 pub struct SkillList {
     /// The skills.
     pub skills: Vec<SkillEntry>,
+    /// Skills that the caller saved and that are held back because of what scanners found; they cannot be run. On the first
+    /// page only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<SkillEntry>,
     /// About the list.
     pub meta: SkillListMeta,
 }
@@ -133,12 +137,22 @@ pub struct SkillEntry {
     /// The skill of the same name that is listed instead, when this one is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadowed_by: Option<String>,
+    /// Skills of the same name that the caller may see and that are not listed because of this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadows: Vec<String>,
+    /// Whether it is held back because of what scanners found: only its owner sees it, and it cannot be run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_held_back: bool,
     /// The number of its last change, to send back in `If-Match`; only saved skills have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// What is not wrong but should be known, like a size near the limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A file of a skill.

@@ -86,6 +86,7 @@ fn snapshot(catalog: &Catalog, sealed: Vec<Sealed>) -> Snapshot {
         kind: SourceKind::Default,
         id: None,
         label: "Folders".to_owned(),
+        audience: Vec::new(),
         loaded_at: Some(now),
         state: Freshness::Fresh,
     };

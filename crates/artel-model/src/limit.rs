@@ -183,6 +183,7 @@ limits! {
     HUB_UNPACKED_BYTES_MAX: u64 = 1024 * 1024 * 1024, "Bytes that one archive of a hub may unpack to.";
     HUB_ENTRIES_MAX: usize = 250_000, "Files and folders of a hub that are looked at; `include_paths` leaves others out.";
     HUB_INCLUDE_PATHS_MAX: usize = 100, "Entries of a hub's `include_paths`.";
+    HUB_PATH_RULES_MAX: usize = 100, "Rules of a hub about who sees the skills in a folder.";
     HUB_INDEX_BYTES_MAX: u64 = 4 * 1024 * 1024, "Bytes of a site's index of skills.";
     HUB_INDEX_SKILLS_MAX: usize = 1000, "Skills in a site's index; further ones are left out, and that is said.";
     HUB_REDIRECTS_MAX: usize = 5, "Redirections that are followed when a hub is fetched.";

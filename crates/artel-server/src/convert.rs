@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use artel_api::skills::{SkillEntry, SkillFile, SkillScan, SkillScanEngine, UnavailableSource};
-use artel_catalog::shared::{EngineState, Entry, Freshness, SourceState};
+use artel_catalog::shared::{EngineState, Entry, Freshness, Seen, SourceState, View};
+use artel_model::access::Principal;
 use artel_model::catalog::Visibility;
 
 /// Returns a skill as it travels.
@@ -38,8 +39,20 @@ pub(crate) fn skill_entry(entry: &Entry, with_content: bool) -> SkillEntry {
             overridden: entry.scan.overridden.clone(),
         },
         shadowed_by: None,
+        shadows: Vec::new(),
+        is_held_back: false,
         revision: None,
         warnings: Vec::new(),
+    }
+}
+
+/// Returns a skill as it travels to a caller, with the skills of its name that it hides, or that hide it.
+pub(crate) fn seen_entry(view: &View, seen: &Seen<'_>, with_content: bool) -> SkillEntry {
+    SkillEntry {
+        shadowed_by: seen.shadowed_by.map(ToString::to_string),
+        shadows: view.shadows(&seen.entry.id).map(ToString::to_string).collect(),
+        is_held_back: seen.is_held_back,
+        ..skill_entry(seen.entry, with_content)
     }
 }
 
@@ -64,9 +77,42 @@ fn engine(state: &EngineState) -> SkillScanEngine {
     }
 }
 
+/// Who is told about a source: where hubs are, and what their servers said, is for administrators.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Told {
+    Everything,
+    Neutrally,
+}
+
+impl Told {
+    /// Returns how much a caller is told.
+    pub(crate) fn to(caller: &Principal) -> Self {
+        if caller.is_admin() { Self::Everything } else { Self::Neutrally }
+    }
+}
+
+/// What everybody but administrators is told of a source that failed.
+const NEUTRAL_STALE: &str = "it could not be read again; its last content is shown";
+const NEUTRAL_UNAVAILABLE: &str = "it cannot be read at the moment";
+
 /// Returns the sources whose content is missing or old.
-pub(crate) fn unavailable_sources(sources: &[SourceState]) -> Vec<UnavailableSource> {
-    sources.iter().filter_map(unavailable_source).collect()
+pub(crate) fn unavailable_sources<'a>(
+    sources: impl IntoIterator<Item = &'a SourceState>,
+    told: Told,
+) -> Vec<UnavailableSource> {
+    let neutral = |source: UnavailableSource| UnavailableSource {
+        label: source.source.label().to_owned(),
+        reason: match source.since {
+            Some(_) => NEUTRAL_STALE.to_owned(),
+            None => NEUTRAL_UNAVAILABLE.to_owned(),
+        },
+        ..source
+    };
+    let unavailable = sources.into_iter().filter_map(unavailable_source);
+    match told {
+        Told::Everything => unavailable.collect(),
+        Told::Neutrally => unavailable.map(neutral).collect(),
+    }
 }
 
 fn unavailable_source(source: &SourceState) -> Option<UnavailableSource> {

@@ -44,9 +44,9 @@ pub use auth::{
     fresh_admin_token, probe_oidc,
 };
 pub use catalog::{
-    CatalogConfig, CatalogParts, CatalogShelves, Catalogs, FileChange, FolderWatch, FolderWatching, HubError,
-    HubWish, Hubs, ImportFailed, ImportWish, LoadDefault, RefreshFailed, Reread, Rescanned, SaveError, Saved,
-    SupervisorStatus, SyncStatus,
+    AudienceError, AudienceRule, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, FileChange,
+    FolderWatch, FolderWatching, HubAudience, HubError, HubWish, Hubs, ImportFailed, ImportWish, LoadDefault,
+    RefreshFailed, Reread, Rescanned, SaveError, Saved, SupervisorStatus, SyncStatus,
 };
 pub use config::ServerConfig;
 pub use error::ApiError;

@@ -129,6 +129,11 @@ pub enum LocationProblem {
     /// The operator does not allow folders.
     #[error("repositories in folders of the server are not allowed; an operator can set `[hubs] allow_file`")]
     FileNotAllowed,
+    /// The operator set up no key and no known hosts.
+    #[error(
+        "repositories are not fetched through ssh here; use https, with a token in `credentials_ref` if it is needed"
+    )]
+    SshNotAllowed,
     /// `http` where it is not allowed.
     #[error("`http` is not allowed; use `https`")]
     HttpNotAllowed,

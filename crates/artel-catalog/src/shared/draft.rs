@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use artel_model::access::UserId;
 use artel_model::catalog::{Hub, Served, SourceKind, Visibility};
 use artel_model::id::CustomSkillId;
 use artel_model::name::SkillName;
@@ -43,6 +44,8 @@ pub struct SavedSkill {
     pub id: CustomSkillId,
     /// Who sees it.
     pub visibility: Visibility,
+    /// Who saved it; they see it also when it is held back.
+    pub owner_user_id: UserId,
     /// When it was first saved; of two with one name the earlier wins.
     pub created_at: Timestamp,
     /// When it was last saved.
@@ -84,6 +87,7 @@ impl SnapshotDraft {
             let origin = Origin {
                 id: EntryId::Default(skill.name.clone()),
                 visibility: Visibility::Global,
+                owner: None,
                 created_at: None,
                 updated_at: None,
                 rank: 0,
@@ -96,10 +100,11 @@ impl SnapshotDraft {
     pub fn add_custom(&mut self, state: SourceState, skills: Vec<SavedSkill>) {
         self.sources.push(state);
         for skill in skills {
-            let SavedSkill { id, visibility, created_at, updated_at, sealed } = skill;
+            let SavedSkill { id, visibility, owner_user_id, created_at, updated_at, sealed } = skill;
             let origin = Origin {
                 id: EntryId::Custom(id),
                 visibility,
+                owner: Some(owner_user_id),
                 created_at: Some(created_at),
                 updated_at: Some(updated_at),
                 rank: u64::try_from(created_at.as_millis()).unwrap_or(0),
@@ -108,20 +113,21 @@ impl SnapshotDraft {
         }
     }
 
-    /// Adds the skills of a hub, which everybody sees; `published_at` is when this content of it was first published.
+    /// Adds the skills of a hub, each with who sees it; `published_at` is when this content of it was first published.
     pub fn add_hub(
         &mut self,
         hub: &Hub,
         state: SourceState,
         published_at: Option<Timestamp>,
-        skills: Vec<Sealed>,
+        skills: Vec<(Visibility, Sealed)>,
     ) {
         self.sources.push(state);
-        for sealed in skills {
+        for (visibility, sealed) in skills {
             let Some(skill) = sealed.loaded.skill.as_ref() else { continue };
             let origin = Origin {
                 id: EntryId::Hub(hub.id, skill.name.clone()),
-                visibility: Visibility::Global,
+                visibility,
+                owner: None,
                 created_at: Some(hub.created_at),
                 updated_at: published_at,
                 rank: hub.position,

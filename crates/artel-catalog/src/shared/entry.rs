@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_model::access::TeamId;
+use artel_model::access::{TeamId, UserId};
 use artel_model::catalog::{Listed, SourceKind, Visibility};
 use artel_model::name::SkillName;
 use artel_model::skill::Skill;
@@ -33,6 +33,8 @@ pub struct Entry {
     pub metadata: Map<String, Value>,
     /// Who sees it.
     pub visibility: Visibility,
+    /// Who saved it.
+    pub owner: Option<UserId>,
     /// When it was first there.
     pub created_at: Option<Timestamp>,
     /// When it was last changed.
@@ -71,6 +73,7 @@ pub struct EntryFile {
 pub(super) struct Origin {
     pub(super) id: EntryId,
     pub(super) visibility: Visibility,
+    pub(super) owner: Option<UserId>,
     pub(super) created_at: Option<Timestamp>,
     pub(super) updated_at: Option<Timestamp>,
     pub(super) rank: u64,
@@ -84,7 +87,7 @@ impl Entry {
         other_versions: Vec<Arc<Loaded>>,
         scan: ScanState,
     ) -> Self {
-        let Origin { id, visibility, created_at, updated_at, rank } = origin;
+        let Origin { id, visibility, owner, created_at, updated_at, rank } = origin;
         let mut entry = Self {
             id,
             name: skill.name.clone(),
@@ -92,6 +95,7 @@ impl Entry {
             description: skill.description.clone(),
             metadata: metadata(skill),
             visibility,
+            owner,
             created_at,
             updated_at,
             rank,

@@ -155,7 +155,8 @@ impl ListQuery {
         source.is_some() || who.is_some() || scan_status.is_some() || !tags.is_empty()
     }
 
-    fn fits(&self, entry: &Entry) -> bool {
+    /// Says whether a skill fits everything that was asked for but the words.
+    pub fn fits(&self, entry: &Entry) -> bool {
         let has = |tag: &String| entry.tags().iter().any(|own| own.eq_ignore_ascii_case(tag));
         self.source.is_none_or(|source| entry.source() == source)
             && self.who.is_none_or(|who| who.is(&entry.visibility))

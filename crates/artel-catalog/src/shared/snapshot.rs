@@ -21,7 +21,6 @@ use super::view::{View, add_failing};
 #[derive(Debug)]
 pub struct Snapshot {
     content: Arc<Content>,
-    blocked: Vec<Entry>,
     repeated: Vec<EntryId>,
     generation: u64,
     made_at: Timestamp,
@@ -40,6 +39,8 @@ pub(super) struct Content {
     /// By source, name, rank and id.
     pub(super) entries: Vec<Entry>,
     pub(super) places: BTreeMap<EntryId, u32>,
+    /// What the gate holds back, in the same order.
+    pub(super) blocked: Vec<Entry>,
     pub(super) sources: Vec<SourceState>,
 }
 
@@ -65,8 +66,9 @@ impl Snapshot {
         let Parts { generation, made_at, sources, entries, blocked, repeated } = parts;
         let content_hash = content_hash(&entries, &blocked);
         let (mut teams, mut owners) = (BTreeSet::new(), BTreeSet::new());
-        for entry in &entries {
-            match &entry.visibility {
+        let audiences = sources.iter().flat_map(|source| &source.audience);
+        for visibility in entries.iter().map(|entry| &entry.visibility).chain(audiences) {
+            match visibility {
                 Visibility::Global => {}
                 Visibility::Team { team_ids } => teams.extend(team_ids.iter().cloned()),
                 Visibility::Personal { owner_user_id } => {
@@ -74,24 +76,17 @@ impl Snapshot {
                 }
             }
         }
-        let failing = add_failing(Digest::of("sources"), &sources).finish();
+        owners.extend(blocked.iter().filter_map(|entry| entry.owner.clone()));
+        // A hub that only some callers see changes nothing for the others.
+        let is_for_all = |source: &&SourceState| {
+            source.audience.is_empty() || source.audience.contains(&Visibility::Global)
+        };
+        let failing = add_failing(Digest::of("sources"), sources.iter().filter(is_for_all)).finish();
         let changes = Changes::of(&entries, &failing, made_at);
         let places = (0..).zip(&entries).map(|(place, entry)| (entry.id.clone(), place)).collect();
-        let content = Arc::new(Content { entries, places, sources });
+        let content = Arc::new(Content { entries, places, blocked, sources });
         let views = Mutex::default();
-        Self {
-            content,
-            blocked,
-            repeated,
-            generation,
-            made_at,
-            content_hash,
-            changes,
-            teams,
-            owners,
-            views,
-            indexes,
-        }
+        Self { content, repeated, generation, made_at, content_hash, changes, teams, owners, views, indexes }
     }
 
     /// Gives it the number that everybody who serves this content has agreed on.
@@ -134,12 +129,12 @@ impl Snapshot {
     /// Returns the skill of that id, whoever sees it, also when it is held back: for administrators.
     pub fn any(&self, id: &EntryId) -> Option<&Entry> {
         let served = self.content.places.get(id).map(|place| &self.content.entries[*place as usize]);
-        served.or_else(|| self.blocked.iter().find(|entry| entry.id == *id))
+        served.or_else(|| self.content.blocked.iter().find(|entry| entry.id == *id))
     }
 
-    /// Returns what is held back by the gate, for administrators: no view has it.
+    /// Returns what is held back by the gate, for administrators. Views have it for who saved it, apart from the rest.
     pub fn blocked(&self) -> &[Entry] {
-        &self.blocked
+        &self.content.blocked
     }
 
     /// Returns the ids that a source gave more than once; the first is used.

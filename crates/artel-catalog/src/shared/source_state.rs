@@ -1,6 +1,7 @@
 //! How current each source of skills is.
 
-use artel_model::catalog::SourceKind;
+use artel_model::access::Viewer;
+use artel_model::catalog::{SourceKind, Visibility};
 use artel_model::time::Timestamp;
 use serde::Serialize;
 
@@ -13,6 +14,8 @@ pub struct SourceState {
     pub id: Option<String>,
     /// What people call it.
     pub label: String,
+    /// Who is told about it; nothing stands for everybody.
+    pub audience: Vec<Visibility>,
     /// When its content was last read with success.
     pub loaded_at: Option<Timestamp>,
     /// How current its content is.
@@ -40,6 +43,11 @@ pub enum Freshness {
 }
 
 impl SourceState {
+    /// Says whether a viewer is told about it.
+    pub fn is_for(&self, viewer: &Viewer) -> bool {
+        self.audience.is_empty() || self.audience.iter().any(|visibility| visibility.is_seen_by(viewer))
+    }
+
     /// Says whether people should be told that something may be missing or old.
     pub fn is_unavailable(&self) -> bool {
         match self.state {

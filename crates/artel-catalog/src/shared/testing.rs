@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_model::access::Viewer;
 use artel_model::catalog::{
-    Gate, Hub, HubKind, HubStatus, Override, Severity, SourceKind, VerdictRecord, Visibility,
+    Gate, Hub, HubKind, HubStatus, HubVisibility, Override, Severity, SourceKind, VerdictRecord, Visibility,
 };
 use artel_model::id::{CustomSkillId, HubId};
 use artel_model::time::Timestamp;
@@ -71,6 +71,7 @@ pub(super) fn hub(number: u8) -> Hub {
         include_paths: Vec::new(),
         is_enabled: true,
         credentials_ref: None,
+        visibility: HubVisibility::default(),
         position: u64::from(number),
         created_at: at,
         updated_at: at,
@@ -81,7 +82,14 @@ pub(super) fn hub(number: u8) -> Hub {
 
 pub(super) fn fresh(kind: SourceKind) -> SourceState {
     let state = Freshness::Fresh;
-    SourceState { kind, id: None, label: kind.label().to_owned(), loaded_at: None, state }
+    SourceState {
+        kind,
+        id: None,
+        label: kind.label().to_owned(),
+        audience: Vec::new(),
+        loaded_at: None,
+        state,
+    }
 }
 
 /// Loads a skill as the machine `machine` does, whose folders lie elsewhere than those of another.
@@ -136,13 +144,19 @@ pub(super) fn snapshot_on(
     let saved = of(SourceKind::AgentSkills).map(|made| SavedSkill {
         id: custom_id(made.name, made.number),
         visibility: made.visibility.clone(),
+        owner_user_id: "ann".parse().unwrap(),
         created_at: Timestamp::from_millis(i64::from(made.number)),
         updated_at: Timestamp::from_millis(9),
         sealed: seal(&made),
     });
     draft.add_custom(fresh(SourceKind::AgentSkills), saved.collect());
     for made in of(SourceKind::Hub) {
-        draft.add_hub(&hub(made.number), fresh(SourceKind::Hub), None, vec![seal(&made)]);
+        draft.add_hub(
+            &hub(made.number),
+            fresh(SourceKind::Hub),
+            None,
+            vec![(Visibility::Global, seal(&made))],
+        );
     }
     draft.finish(Arc::clone(indexes))
 }

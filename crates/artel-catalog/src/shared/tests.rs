@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_model::catalog::{Gate, Override, ScanStatus, Severity, SourceKind};
+use artel_model::catalog::{Gate, Override, ScanStatus, Severity, SourceKind, Visibility};
 use artel_model::time::Timestamp;
 
 use super::testing::{
@@ -327,7 +327,8 @@ fn prompts_name_addresses_and_no_folders() {
 #[test]
 fn an_id_that_comes_twice_is_used_once_and_told() {
     let mut draft = SnapshotDraft::new(1, Timestamp::from_millis(0), judge(Said::default()));
-    let twice = vec![sealed("pear", "1.0.0", "one", "m"), sealed("pear", "2.0.0", "two", "m")];
+    let twice = [sealed("pear", "1.0.0", "one", "m"), sealed("pear", "2.0.0", "two", "m")];
+    let twice = twice.map(|sealed| (Visibility::Global, sealed)).to_vec();
     draft.add_hub(&hub(1), fresh(SourceKind::Hub), None, twice);
     let snapshot = draft.finish(Indexes::new());
     assert_eq!(snapshot.entries().len(), 1);

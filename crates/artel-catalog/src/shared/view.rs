@@ -1,5 +1,6 @@
 //! What one person sees of all skills, and what can be asked about it. Nothing that others see has any part in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artel_model::access::Viewer;
@@ -26,6 +27,12 @@ pub struct View {
     winners: Vec<u32>,
     /// The places of what can be seen but is hidden by another of its name, ascending.
     hidden: Vec<u32>,
+    /// By what is listed, what it hides.
+    shadows: BTreeMap<u32, Vec<u32>>,
+    /// Places among what is held back, of what the viewer saved.
+    held_back: Vec<usize>,
+    /// The sources that the viewer is told about.
+    sources: Vec<SourceState>,
     etag: String,
     /// Says what is searched.
     index_key: Hash,
@@ -39,6 +46,8 @@ pub struct Seen<'a> {
     pub entry: &'a Entry,
     /// The skill of the same name that is listed instead, when this one is not.
     pub shadowed_by: Option<&'a EntryId>,
+    /// Whether the gate holds it back: it can be read by who saved it, and neither listed for others nor run.
+    pub is_held_back: bool,
 }
 
 impl View {
@@ -49,10 +58,16 @@ impl View {
         let seen = (0_u32..).zip(&content.entries).filter(|(_, entry)| entry.visibility().is_seen_by(viewer));
         let hidden: Vec<u32> =
             seen.map(|(place, _)| place).filter(|place| winners.binary_search(place).is_err()).collect();
-        let etag = hex(&etag(&content, &winners, &hidden));
+        let shadows = shadows(&content, &winners, &hidden);
+        let is_own = |entry: &Entry| entry.owner.as_ref() == Some(&viewer.user);
+        let held_back: Vec<usize> =
+            (0..content.blocked.len()).filter(|place| is_own(&content.blocked[*place])).collect();
+        let sources: Vec<SourceState> =
+            content.sources.iter().filter(|source| source.is_for(viewer)).cloned().collect();
+        let etag = hex(&etag(&content, [&winners, &hidden], &held_back, &sources));
         let at = |place: &u32| content.entries[*place as usize].content_hash.as_str();
         let index_key = Digest::of("index").texts(winners.iter().map(at)).finish();
-        Self { content, winners, hidden, etag, index_key, indexes }
+        Self { content, winners, hidden, shadows, held_back, sources, etag, index_key, indexes }
     }
 
     /// Returns what is listed: by source, then by name.
@@ -75,9 +90,21 @@ impl View {
         &self.etag
     }
 
-    /// Returns the sources, by kind and id.
+    /// Returns the sources that the viewer is told about, by kind and id.
     pub fn sources(&self) -> &[SourceState] {
-        &self.content.sources
+        &self.sources
+    }
+
+    /// Returns what the viewer saved and the gate holds back. It is not listed, not searched and not run.
+    pub fn held_back(&self) -> impl Iterator<Item = &Entry> {
+        self.held_back.iter().map(|place| &self.content.blocked[*place])
+    }
+
+    /// Returns the skills that a listed one hides from the viewer because they have its name.
+    pub fn shadows(&self, id: &EntryId) -> impl Iterator<Item = &EntryId> {
+        let place = self.content.places.get(id);
+        let hidden = place.and_then(|place| self.shadows.get(place)).into_iter().flatten();
+        hidden.map(|place| &self.at(*place).id)
     }
 
     /// Returns a skill by its id. What must not be seen is not there.
@@ -85,10 +112,20 @@ impl View {
         let place = *self.content.places.get(id)?;
         let entry = self.at(place);
         if self.winners.binary_search(&place).is_ok() {
-            return Some(Seen { entry, shadowed_by: None });
+            return Some(Seen { entry, shadowed_by: None, is_held_back: false });
         }
         self.hidden.binary_search(&place).ok()?;
-        Some(Seen { entry, shadowed_by: self.by_name(&entry.name).map(|winner| &winner.id) })
+        let shadowed_by = self.by_name(&entry.name).map(|winner| &winner.id);
+        Some(Seen { entry, shadowed_by, is_held_back: false })
+    }
+
+    /// Returns a skill by its id, for reading alone: also one that the viewer saved and the gate holds back.
+    pub fn readable(&self, id: &EntryId) -> Option<Seen<'_>> {
+        let held_back = || {
+            let entry = self.held_back().find(|entry| entry.id == *id)?;
+            Some(Seen { entry, shadowed_by: None, is_held_back: true })
+        };
+        self.get(id).or_else(held_back)
     }
 
     /// Returns the skill that a name means here.
@@ -155,18 +192,38 @@ fn document(entry: &Entry) -> SearchDocument<'_> {
     }
 }
 
+/// Finds what each listed skill hides.
+fn shadows(content: &Content, winners: &[u32], hidden: &[u32]) -> BTreeMap<u32, Vec<u32>> {
+    let name = |place: &u32| &content.entries[*place as usize].name;
+    let mut shadows: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    if hidden.is_empty() {
+        return shadows;
+    }
+    let listed: BTreeMap<&SkillName, u32> = winners.iter().map(|place| (name(place), *place)).collect();
+    for place in hidden {
+        if let Some(winner) = listed.get(name(place)) {
+            shadows.entry(*winner).or_default().push(*place);
+        }
+    }
+    shadows
+}
+
 /// Hashes what can be seen. Neither the generation nor the number of other skills is part of it.
-fn etag(content: &Content, winners: &[u32], hidden: &[u32]) -> Hash {
+fn etag(content: &Content, places: [&[u32]; 2], held_back: &[usize], sources: &[SourceState]) -> Hash {
     let add = |digest: Digest, places: &[u32]| {
         let digest = digest.number(places.len() as u64);
         places.iter().fold(digest, |digest, place| digest.hash(&content.entries[*place as usize].digest))
     };
-    add_failing(add(add(Digest::of("view"), winners), hidden), &content.sources).finish()
+    let digest = places.into_iter().fold(Digest::of("view"), add);
+    let digest = held_back.iter().fold(digest.number(held_back.len() as u64), |digest, place| {
+        digest.hash(&content.blocked[*place].digest)
+    });
+    add_failing(digest, sources).finish()
 }
 
-/// Adds what everyone is told of the sources that fail.
-pub(super) fn add_failing(digest: Digest, sources: &[SourceState]) -> Digest {
-    let failing = sources.iter().filter(|source| source.is_unavailable());
+/// Adds what is told of the sources that fail.
+pub(super) fn add_failing<'a>(digest: Digest, sources: impl IntoIterator<Item = &'a SourceState>) -> Digest {
+    let failing = sources.into_iter().filter(|source| source.is_unavailable());
     failing.fold(digest, |digest, source| {
         let digest = digest
             .text(source.kind.as_str())

@@ -82,7 +82,7 @@ pub(super) enum HubError {
     Git { end: String, said: String },
     #[error("the `git` program cannot be started")]
     GitStart(#[source] Box<SpawnError>),
-    #[error("repositories are not fetched through ssh here; an operator can set `[hubs] ssh_folder`")]
+    #[error("repositories are not fetched through ssh here; use https")]
     NoSsh,
     #[error("cannot use `{path}`")]
     Folder { path: Utf8PathBuf, source: io::Error },

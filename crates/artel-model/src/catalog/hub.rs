@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::UserId;
+use crate::catalog::hub_visibility::HubVisibility;
 use crate::id::HubId;
 use crate::time::Timestamp;
 
@@ -74,6 +75,9 @@ pub struct Hub {
     pub is_enabled: bool,
     /// The name of the environment variable that holds its token; never the token.
     pub credentials_ref: Option<String>,
+    /// Who sees its skills.
+    #[serde(default)]
+    pub visibility: HubVisibility,
     /// The order of registration, from 1: the earlier wins by name.
     pub position: u64,
     /// When it was registered.
@@ -148,6 +152,7 @@ mod tests {
             include_paths: vec!["one".to_owned(), "two".to_owned()],
             is_enabled: true,
             credentials_ref: None,
+            visibility: HubVisibility::default(),
             position: 1,
             created_at: Timestamp::from_millis(1),
             updated_at: Timestamp::from_millis(1),

@@ -5,6 +5,7 @@
 mod audit;
 mod custom;
 mod hub;
+mod hub_visibility;
 mod key;
 mod scan;
 mod trail;
@@ -14,6 +15,7 @@ mod visibility;
 pub use audit::{AuditAction, AuditEntry};
 pub use custom::{CustomFile, CustomSkill, SkillChange};
 pub use hub::{Hub, HubKind, HubStatus, UnknownHubKind};
+pub use hub_visibility::{HubVisibility, HubVisibilityError, PathRule};
 pub use key::ApiKey;
 pub use scan::{
     FindingRecord, Gate, Override, ScanStatus, Served, Severity, UnknownGate, UnknownSeverity, VerdictRecord,

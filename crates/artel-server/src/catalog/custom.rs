@@ -1,11 +1,13 @@
 //! Saving skills: who may, what is checked, and what is served afterwards.
 
+use artel_catalog::Loaded;
 use artel_catalog::shared::custom::{CheckedSkill, CustomDraft, DraftError, check};
 use artel_catalog::shared::{Entry, EntryId, Snapshot};
 use artel_model::access::Principal;
 use artel_model::catalog::{CustomFile, CustomSkill, SkillChange, Visibility};
 use artel_model::id::CustomSkillId;
 use artel_model::limit::CUSTOM_SKILLS_MAX;
+use artel_model::name::SkillName;
 use artel_store::{Page, PageRequest, SaveRefused, StoreError};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -33,6 +35,9 @@ pub enum SaveError {
         /// Its revision.
         actual: u64,
     },
+    /// A skill of the server has the name; people would take one for the other.
+    #[error("the name `{0}` belongs to a skill of this server; choose another one")]
+    NameTaken(SkillName),
     /// There are as many saved skills as there may be.
     #[error("there are as many saved skills as there may be ({CUSTOM_SKILLS_MAX})")]
     TooMany,
@@ -84,6 +89,7 @@ impl Catalogs {
     /// Saves a skill for the first time.
     pub async fn create(&self, caller: &Principal, draft: CustomDraft) -> Result<Saved, SaveError> {
         let (checked, warnings) = checked(caller, draft, &caller.viewer.user).await?;
+        self.check_name(checked.name()).await?;
         let now = self.parts().clock.now();
         let skill = checked.into_first(CustomSkillId(Uuid::now_v7()), caller.viewer.user.clone(), now);
         let kept = self.parts().stores.skills.create_skill(&skill, CUSTOM_SKILLS_MAX as u64).await;
@@ -138,10 +144,22 @@ impl Catalogs {
         draft: CustomDraft,
     ) -> Result<Saved, SaveError> {
         let (checked, warnings) = checked(caller, draft, &before.owner_user_id).await?;
+        // A skill that was there first keeps its name.
+        if *checked.name() != before.name {
+            self.check_name(checked.name()).await?;
+        }
         let skill = checked.into_next(&before, caller.viewer.user.clone(), self.parts().clock.now());
         let kept = self.parts().stores.skills.update_skill(before.revision, &skill).await;
         kept.map_err(SaveError::Store)?.map_err(refused)?;
         self.saved(skill, warnings).await
+    }
+
+    /// Refuses the names of skills that the server brings along, also of those that are switched off.
+    async fn check_name(&self, name: &SkillName) -> Result<(), SaveError> {
+        let is_it = |loaded: &Loaded| loaded.skill.as_ref().is_some_and(|skill| skill.name == *name);
+        let is_taken =
+            self.folders().await.is_some_and(|folders| folders.list().iter().any(|loaded| is_it(loaded)));
+        if is_taken { Err(SaveError::NameTaken(name.clone())) } else { Ok(()) }
     }
 
     /// Deletes a skill; its history stays.

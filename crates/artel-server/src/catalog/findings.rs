@@ -1,4 +1,4 @@
-//! What scanners found in the skills that somebody sees, served or held back. Files that several skills have are scanned
+//! What scanners found in the skills that a caller sees, and in those that they saved and that are held back. Files that several skills have are scanned
 //! once, so a finding is shown with a skill of whoever asks: nobody learns that others have the same files.
 
 use std::collections::BTreeMap;
@@ -102,10 +102,12 @@ impl Lens<'_> {
 
 fn seen<'a>(caller: &Principal, snapshot: &'a Snapshot) -> BTreeMap<&'a str, Vec<&'a Entry>> {
     let mut seen: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
-    for entry in snapshot.entries().iter().chain(snapshot.blocked()) {
-        if caller.is_admin() || entry.visibility.is_seen_by(&caller.viewer) {
-            seen.entry(&entry.content_hash).or_default().push(entry);
-        }
+    let is_seen = |entry: &&Entry| caller.is_admin() || entry.visibility.is_seen_by(&caller.viewer);
+    // What is held back is shown to its owner, and not to those it was meant for.
+    let is_own = |entry: &&Entry| caller.owns(entry.owner.as_ref());
+    let served = snapshot.entries().iter().filter(is_seen);
+    for entry in served.chain(snapshot.blocked().iter().filter(is_own)) {
+        seen.entry(&entry.content_hash).or_default().push(entry);
     }
     seen
 }

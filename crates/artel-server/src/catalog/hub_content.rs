@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_catalog::hub::{published_content, read_published};
+use artel_catalog::hub::{PublishedSkill, published_content, read_published};
 use artel_catalog::shared::{Freshness, Sealed, SourceState, seal_all};
 use artel_catalog::{Keep, Loaded};
 use artel_model::catalog::{Hub, SourceKind};
@@ -25,7 +25,8 @@ pub(super) struct HubContent {
     pub(super) settings: String,
     /// When it was first read here: asking the hub again changes nothing about its skills.
     pub(super) published_at: Option<Timestamp>,
-    pub(super) sealed: Vec<Sealed>,
+    /// The skills, each with its folder in the hub.
+    pub(super) skills: Vec<(Utf8PathBuf, Sealed)>,
 }
 
 /// Where the content of hubs is written.
@@ -49,10 +50,12 @@ pub(super) async fn hub_content(hub: &Hub, known: Option<HubContent>, data: &Utf
             return None;
         }
         let published = read_published(&folder).ok().flatten()?;
-        let loaded = published.skills.iter().map(|skill| skill.load(Keep::Instructions));
-        let usable = loaded.filter(Loaded::is_usable).map(Arc::new).collect();
-        let sealed = seal_all(usable).into_iter().filter_map(Result::ok).collect();
-        Some(HubContent { name: published.content, settings: published.settings, published_at, sealed })
+        let load = |skill: &PublishedSkill| (skill.path.clone(), Arc::new(skill.load(Keep::Instructions)));
+        let usable = published.skills.iter().map(load).filter(|(_, loaded)| loaded.is_usable());
+        let (paths, usable): (Vec<Utf8PathBuf>, Vec<Arc<Loaded>>) = usable.unzip();
+        let sealed = paths.into_iter().zip(seal_all(usable));
+        let skills = sealed.filter_map(|(path, sealed)| Some((path, sealed.ok()?))).collect();
+        Some(HubContent { name: published.content, settings: published.settings, published_at, skills })
     });
     read.await.ok().flatten().or(known)
 }
@@ -106,6 +109,7 @@ pub(super) fn hub_state(hub: &Hub, content: Option<&HubContent>, store_failed: b
         kind: SourceKind::Hub,
         id: Some(hub.id.to_string()),
         label: hub.location.clone(),
+        audience: hub.visibility.audience().cloned().collect(),
         loaded_at: status.last_success_at,
         state,
     }

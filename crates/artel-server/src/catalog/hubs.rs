@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_catalog::hub::{CrawlPreview, LocationProblem, Published, publish, read_published};
+use artel_catalog::hub::{
+    CrawlPreview, GitRemote, HubLocation, LocationProblem, Published, publish, read_published,
+};
 use artel_engine::hub::{
     HubFailure, HubFetcher, HubOutcome, HubProgress, HubRequest, HubRequestProblem, HubSecrets,
 };
 use artel_engine::trace::{self, Span, SpanKind};
 use artel_model::access::Principal;
 use artel_model::catalog::{Hub, HubKind, HubStatus};
-use artel_model::id::HubId;
+use artel_model::id::{CustomSkillId, HubId};
 use artel_model::limit::{HUB_MESSAGE_CHARS_MAX, HUBS_MAX};
 use artel_model::time::Timestamp;
 use artel_store::{HubRefused, StoreError};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use super::hub_audience::{AudienceError, HubAudience};
 use super::hub_content::hub_folder;
 use super::service::{Catalogs, RefreshFailed, Reread};
 use super::tidy::ORPHAN_GRACE_MS;
@@ -42,6 +45,8 @@ pub struct HubWish {
     pub is_enabled: bool,
     /// The name of the variable with its token.
     pub credentials_ref: Option<String>,
+    /// Who shall see its skills.
+    pub audience: HubAudience,
 }
 
 /// Why a hub was not registered, changed or fetched.
@@ -53,6 +58,9 @@ pub enum HubError {
     /// The operator does not allow hubs there.
     #[error(transparent)]
     NotAllowed(#[from] LocationProblem),
+    /// It is not clear who shall see its skills.
+    #[error(transparent)]
+    Audience(#[from] AudienceError),
     /// There is one with the same location.
     #[error("there is a hub with this location: {0}")]
     SameLocation(HubId),
@@ -85,6 +93,8 @@ struct Shared {
     fetching: Mutex<BTreeMap<HubId, Arc<Mutex<String>>>>,
     /// Folders of hubs that are gone, and since when that is known.
     orphans: Mutex<BTreeMap<HubId, Timestamp>>,
+    /// Folders of saved skills that were deleted, and since when that is known.
+    deleted: Mutex<BTreeMap<CustomSkillId, Timestamp>>,
 }
 
 impl Hubs {
@@ -95,8 +105,8 @@ impl Hubs {
         secrets: Arc<dyn HubSecrets>,
         check: Duration,
     ) -> Self {
-        let (fetching, orphans) = (Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { catalogs, fetcher, secrets, check, fetching, orphans }) }
+        let (fetching, orphans, deleted) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { catalogs, fetcher, secrets, check, fetching, orphans, deleted }) }
     }
 
     /// Returns all hubs, in the order in which they were registered.
@@ -125,6 +135,12 @@ impl Hubs {
         Ok(self.shared.fetcher.fetch(&request, None, &*self.shared.secrets, &|_| {}).await)
     }
 
+    /// Says whether a location is a folder of this machine.
+    pub(super) fn is_folder(&self, wish: &HubWish) -> Result<bool, HubError> {
+        let location = HubLocation::parse(wish.kind, &wish.location).map_err(HubRequestProblem::Location)?;
+        Ok(matches!(location, HubLocation::Git(GitRemote::File(_))))
+    }
+
     pub(super) fn catalogs(&self) -> &Catalogs {
         &self.shared.catalogs
     }
@@ -146,6 +162,7 @@ impl Hubs {
             include_paths: wish.include_paths.clone(),
             is_enabled: wish.is_enabled,
             credentials_ref: wish.credentials_ref.clone(),
+            visibility: wish.audience.parse(&caller.viewer.user)?,
             position: 0,
             created_at: now,
             updated_at: now,
@@ -170,6 +187,7 @@ impl Hubs {
         hub.include_paths = wish.include_paths;
         hub.is_enabled = wish.is_enabled;
         hub.credentials_ref = wish.credentials_ref;
+        hub.visibility = wish.audience.parse(&hub.created_by)?;
         hub.updated_at = self.shared.catalogs.parts().clock.now();
         self.store().update_hub(&hub).await.map_err(HubError::Store)?.map_err(refused)?;
         self.shared.catalogs.refresh(Reread::Kept).await?;
@@ -244,6 +262,7 @@ impl Hubs {
                 tracing::warn!(error = &error as &dyn std::error::Error, "hubs cannot be fetched");
             }
             self.tidy(ORPHAN_GRACE_MS).await;
+            self.tidy_saved(ORPHAN_GRACE_MS).await;
             // A content that another machine fetched, or that was lost with the folder, is not waited for.
             let _ = tokio::time::timeout(self.shared.check, self.catch_up()).await;
         }
@@ -331,8 +350,17 @@ impl Hubs {
             &wish.include_paths,
             wish.credentials_ref.as_deref(),
         )?;
-        request.location.check(&self.shared.fetcher.config().hosts)?;
+        let config = self.shared.fetcher.config();
+        request.location.check(&config.hosts)?;
+        // A hub that can never be fetched is not registered.
+        if matches!(request.location, HubLocation::Git(GitRemote::Ssh(_))) && config.ssh.is_none() {
+            return Err(LocationProblem::SshNotAllowed.into());
+        }
         Ok(request)
+    }
+
+    pub(super) fn deleted(&self) -> &Mutex<BTreeMap<CustomSkillId, Timestamp>> {
+        &self.shared.deleted
     }
 
     pub(super) fn orphans(&self) -> &Mutex<BTreeMap<HubId, Timestamp>> {
@@ -368,6 +396,7 @@ fn wish_of(hub: &Hub) -> HubWish {
         include_paths: hub.include_paths.clone(),
         is_enabled: hub.is_enabled,
         credentials_ref: hub.credentials_ref.clone(),
+        audience: HubAudience::of(&hub.visibility),
     }
 }
 

@@ -34,6 +34,9 @@ pub enum ImportFailed {
     /// The tokens of hubs are the operator's.
     #[error("Only administrators can use the tokens of hubs.")]
     Token,
+    /// Folders of the server are the operator's.
+    #[error("Only administrators can take skills from folders of the server.")]
+    Folder,
     /// It cannot be fetched; harmless to show.
     #[error("{0}")]
     Fetch(String),
@@ -56,6 +59,10 @@ impl Hubs {
     pub async fn import(&self, caller: &Principal, wish: ImportWish) -> Result<Saved, ImportFailed> {
         if wish.from.credentials_ref.is_some() && !caller.is_admin() {
             return Err(ImportFailed::Token);
+        }
+        // Decided before anything is looked at: whether a folder exists is not the caller's to know.
+        if self.is_folder(&wish.from)? && !caller.is_admin() {
+            return Err(ImportFailed::Folder);
         }
         let fetched = match self.look(&wish.from).await? {
             Ok(HubOutcome::Fetched(fetched)) => fetched,

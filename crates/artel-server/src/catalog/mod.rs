@@ -6,6 +6,7 @@
 mod agreement;
 mod custom;
 mod findings;
+mod hub_audience;
 mod hub_content;
 mod hubs;
 mod import;
@@ -19,6 +20,7 @@ mod tidy;
 mod watching;
 
 pub use custom::{FileChange, SaveError, Saved};
+pub use hub_audience::{AudienceError, AudienceRule, HubAudience};
 pub use hubs::{HubError, HubWish, Hubs};
 pub use import::{ImportFailed, ImportWish};
 pub use rescan::Rescanned;

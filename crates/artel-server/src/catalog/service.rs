@@ -309,6 +309,11 @@ impl Catalogs {
         self.shared.reading.lock().await.sources.uses_hub(hub)
     }
 
+    /// Says whether something of a saved skill may still be used here.
+    pub(super) async fn uses_custom(&self, id: CustomSkillId) -> bool {
+        self.shared.reading.lock().await.sources.uses_custom(id)
+    }
+
     /// Says whether that content of a hub is the one that was read here.
     pub(super) async fn has_read_hub(&self, hub: HubId, content: Option<&str>) -> bool {
         content.is_none() || self.shared.reading.lock().await.sources.hub_content(hub) == content
@@ -473,6 +478,7 @@ fn scans_unknown(reason: &str) -> SourceState {
         kind: SourceKind::AgentSkills,
         id: Some("scans".to_owned()),
         label: "Scan results".to_owned(),
+        audience: Vec::new(),
         loaded_at: None,
         state: Freshness::Unavailable { reason: reason.to_owned() },
     }

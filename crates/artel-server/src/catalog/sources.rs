@@ -11,7 +11,7 @@ use artel_model::catalog::{CustomSkill, Hub, SourceKind};
 use artel_model::id::{CustomSkillId, HubId};
 use artel_model::time::Timestamp;
 use artel_store::{CustomSkillStore, HubStore, StoreError};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::hub_content::{HubContent, hub_content, hub_state, is_behind, is_different};
 use super::scans::Candidate;
@@ -34,6 +34,8 @@ pub(super) struct Sources {
     hubs_failed: bool,
     /// What was published of hubs that are gone or switched off, as long as somebody holds it.
     retired: BTreeMap<HubId, Vec<Weak<Loaded>>>,
+    /// Earlier contents of saved skills, as long as a run or a reader holds them.
+    retired_custom: BTreeMap<CustomSkillId, Vec<Weak<Loaded>>>,
 }
 
 struct Folders {
@@ -83,7 +85,14 @@ impl Sources {
     ) {
         match self.try_custom(store, data).await {
             Ok(custom) => {
-                self.custom = custom;
+                for (id, (_, gone)) in std::mem::replace(&mut self.custom, custom) {
+                    let is_same = |(_, kept): &(u64, SavedSkill)| {
+                        Arc::ptr_eq(kept.sealed.loaded(), gone.sealed.loaded())
+                    };
+                    if !self.custom.get(&id).is_some_and(is_same) {
+                        self.retired_custom.entry(id).or_default().push(Arc::downgrade(gone.sealed.loaded()));
+                    }
+                }
                 self.custom_state = Some((Freshness::Fresh, Some(now)));
             }
             Err(error) => {
@@ -143,9 +152,16 @@ impl Sources {
             self.hubs.push((hub, published));
         }
         for (id, gone) in before {
-            let held = gone.sealed.iter().map(|sealed| Arc::downgrade(sealed.loaded()));
+            let held = gone.skills.iter().map(|(_, sealed)| Arc::downgrade(sealed.loaded()));
             self.retired.entry(id).or_default().extend(held);
         }
+    }
+
+    /// Says whether something of a saved skill may still be used.
+    pub(super) fn uses_custom(&mut self, id: CustomSkillId) -> bool {
+        self.retired_custom.values_mut().for_each(|held| held.retain(|loaded| loaded.strong_count() > 0));
+        self.retired_custom.retain(|_, held| !held.is_empty());
+        self.retired_custom.contains_key(&id) || self.custom.contains_key(&id)
     }
 
     /// Says whether something of a hub may still be used.
@@ -191,8 +207,8 @@ impl Sources {
             candidate(SourceKind::AgentSkills, Some(id.to_string()), skill_id, &saved.sealed)
         });
         let hubs = self.hubs.iter().flat_map(|(hub, published)| {
-            let sealed = published.iter().flat_map(|published| &published.sealed);
-            sealed.map(move |sealed| {
+            let skills = published.iter().flat_map(|published| &published.skills);
+            skills.map(move |(_, sealed)| {
                 let skill_id = format!("hub/{}/{}", hub.id, named(sealed));
                 candidate(SourceKind::Hub, Some(hub.id.to_string()), skill_id, sealed)
             })
@@ -206,6 +222,7 @@ impl Sources {
             kind,
             id: None,
             label: kind.label().to_owned(),
+            audience: Vec::new(),
             loaded_at,
             state,
         };
@@ -221,10 +238,14 @@ impl Sources {
         let custom = self.custom.values().map(|(_, saved)| saved.clone()).collect();
         draft.add_custom(state(SourceKind::AgentSkills, loaded_at, custom_state), custom);
         for (hub, published) in &self.hubs {
-            let sealed = published.as_ref().map(|published| published.sealed.clone()).unwrap_or_default();
+            let skills = published.iter().flat_map(|published| &published.skills);
+            let seen_by = |(path, sealed): &(Utf8PathBuf, Sealed)| {
+                (hub.visibility.of(path.as_str()).clone(), sealed.clone())
+            };
+            let skills = skills.map(seen_by).collect();
             let state = hub_state(hub, published.as_ref(), self.hubs_failed);
             let published_at = published.as_ref().and_then(|published| published.published_at);
-            draft.add_hub(hub, state, published_at, sealed);
+            draft.add_hub(hub, state, published_at, skills);
         }
     }
 }
@@ -232,6 +253,18 @@ impl Sources {
 fn candidate(source: SourceKind, source_id: Option<String>, skill_id: String, sealed: &Sealed) -> Candidate {
     let content_hash = sealed.content_hash().to_owned();
     Candidate { about: Scanned { source, source_id, skill_id, content_hash }, sealed: sealed.clone() }
+}
+
+/// Returns the saved skills that have a folder here. Blocks.
+pub(super) fn custom_on_disk(data: &Utf8Path) -> Vec<CustomSkillId> {
+    let entries = data.join(CUSTOM).read_dir_utf8().into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.filter_map(|entry| entry.file_name().parse().ok()).collect()
+}
+
+/// Where the contents of a saved skill are written.
+pub(super) fn saved_folder(data: &Utf8Path, id: CustomSkillId) -> Utf8PathBuf {
+    data.join(CUSTOM).join(id.to_string())
 }
 
 /// Returns how a source stands that just failed.
@@ -257,6 +290,7 @@ fn saved(skill: &CustomSkill, root: &Utf8Path) -> Result<SavedSkill, String> {
     Ok(SavedSkill {
         id: skill.id,
         visibility: skill.visibility.clone(),
+        owner_user_id: skill.owner_user_id.clone(),
         created_at: skill.created_at,
         updated_at: skill.updated_at,
         sealed,

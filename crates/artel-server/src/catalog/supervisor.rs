@@ -176,6 +176,7 @@ mod tests {
             kind: SourceKind::Default,
             id: None,
             label: "Built-in".to_owned(),
+            audience: Vec::new(),
             loaded_at: None,
             state: Freshness::Fresh,
         };

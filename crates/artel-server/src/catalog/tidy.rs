@@ -1,9 +1,15 @@
-//! Folders of hubs that were removed: deleted when nobody can be using them any more. Those that are only switched off stay.
+//! Folders of hubs and saved skills that were removed: deleted when nothing can be using them any more. Those of hubs that
+//! are only switched off stay.
+
+use std::collections::BTreeSet;
 
 use artel_engine::remove_folder;
+use artel_model::id::CustomSkillId;
+use camino::Utf8PathBuf;
 
 use super::hub_content::{hub_folder, hubs_on_disk};
 use super::hubs::Hubs;
+use super::sources::{custom_on_disk, saved_folder};
 
 /// How long the folder of a hub stays after it was noticed that the hub is gone: another process that shares the folder may
 /// not know it yet, or be running something out of it.
@@ -27,16 +33,39 @@ impl Hubs {
             if !is_old || self.catalogs().uses_hub(id).await {
                 continue;
             }
-            let folder = hub_folder(&data, id);
-            let removed = tokio::task::spawn_blocking(move || remove_folder(&folder)).await;
-            match removed {
-                Ok(Ok(())) => tracing::info!(hub = %id, "the files of a hub that was removed are deleted"),
-                Ok(Err(error)) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(hub = %id, error, "the files of a hub that was removed cannot be deleted");
-                }
-                Err(_) => {}
+            remove(hub_folder(&data, id), "hub", id.to_string()).await;
+        }
+    }
+
+    /// Deletes folders of saved skills that were deleted and that nothing here holds. A run that began before holds its
+    /// skill; another process that shares the folder is given some time.
+    pub async fn tidy_saved(&self, grace_ms: i64) {
+        let parts = self.catalogs().parts();
+        let look = parts.config.data.clone();
+        // Folders first: a skill that is saved in between is in the store by then.
+        let Ok(on_disk) = tokio::task::spawn_blocking(move || custom_on_disk(&look)).await else { return };
+        let Ok(saved) = parts.stores.skills.custom_skills().await else { return };
+        let saved: BTreeSet<CustomSkillId> = saved.into_iter().map(|(id, ..)| id).collect();
+        let now = parts.clock.now();
+        let mut deleted = self.deleted().lock().await;
+        deleted.retain(|id, _| on_disk.contains(id) && !saved.contains(id));
+        for id in on_disk.into_iter().filter(|id| !saved.contains(id)) {
+            let since = *deleted.entry(id).or_insert(now);
+            let is_old = now.as_millis().saturating_sub(since.as_millis()) >= grace_ms;
+            if is_old && !self.catalogs().uses_custom(id).await {
+                remove(saved_folder(&parts.config.data, id), "saved skill", id.to_string()).await;
             }
         }
+    }
+}
+
+async fn remove(folder: Utf8PathBuf, what: &'static str, id: String) {
+    match tokio::task::spawn_blocking(move || remove_folder(&folder)).await {
+        Ok(Ok(())) => tracing::info!(what, id, "the files of what was removed are deleted"),
+        Ok(Err(error)) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(what, id, error, "the files of what was removed cannot be deleted");
+        }
+        Err(_) => {}
     }
 }

@@ -1,12 +1,12 @@
 //! Hubs: looked at, registered, changed, fetched and removed, by administrators.
 
 use artel_api::hubs::{
-    CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubView,
+    CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubPathRule, HubView,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_catalog::hub::CrawlPreview;
 use artel_engine::hub::HubProgress;
-use artel_model::catalog::{AuditAction, Hub};
+use artel_model::catalog::{AuditAction, Hub, PathRule};
 use artel_model::id::HubId;
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::{HubError, HubWish};
+use crate::catalog::{AudienceRule, HubAudience, HubError, HubWish};
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
 use crate::route::Route;
@@ -231,10 +231,37 @@ fn wish(draft: HubDraft) -> Result<HubWish, ApiError> {
         include_paths: draft.include_paths,
         is_enabled: draft.enabled,
         credentials_ref: draft.credentials_ref,
+        audience: HubAudience {
+            whole: AudienceRule {
+                visibility: draft.visibility,
+                team_ids: draft.team_ids,
+                owner_user_id: draft.owner_user_id,
+            },
+            paths: draft.paths.into_iter().map(path_rule).collect(),
+        },
     })
 }
 
+fn path_rule(rule: HubPathRule) -> (String, AudienceRule) {
+    let HubPathRule { path, visibility, team_ids, owner_user_id } = rule;
+    (path, AudienceRule { visibility, team_ids, owner_user_id })
+}
+
+/// Teams without a word for who sees the skills mean the word that is kept.
+fn apply_audience(change: &HubChange, audience: &mut HubAudience) {
+    let says_who = !change.team_ids.is_empty() || change.owner_user_id.is_some();
+    if change.visibility.is_some() || says_who {
+        let visibility = change.visibility.clone().unwrap_or_else(|| audience.whole.visibility.clone());
+        let (team_ids, owner_user_id) = (change.team_ids.clone(), change.owner_user_id.clone());
+        audience.whole = AudienceRule { visibility, team_ids, owner_user_id };
+    }
+    if let Some(paths) = &change.paths {
+        audience.paths = paths.iter().cloned().map(path_rule).collect();
+    }
+}
+
 fn apply(change: HubChange, wish: &mut HubWish) {
+    apply_audience(&change, &mut wish.audience);
     let unless_empty = |text: String| Some(text).filter(|text| !text.is_empty());
     if let Some(enabled) = change.enabled {
         wish.is_enabled = enabled;
@@ -252,6 +279,11 @@ fn apply(change: HubChange, wish: &mut HubWish) {
 
 /// Shows a hub.
 pub fn hub_view(hub: &Hub) -> HubView {
+    let whole = AudienceRule::of(&hub.visibility.whole);
+    let rule = |rule: &PathRule| {
+        let AudienceRule { visibility, team_ids, owner_user_id } = AudienceRule::of(&rule.visibility);
+        HubPathRule { path: rule.path.clone(), visibility, team_ids, owner_user_id }
+    };
     HubView {
         id: hub.id.to_string(),
         kind: hub.kind.to_string(),
@@ -260,6 +292,10 @@ pub fn hub_view(hub: &Hub) -> HubView {
         include_paths: hub.include_paths.clone(),
         enabled: hub.is_enabled,
         credentials_ref: hub.credentials_ref.clone(),
+        visibility: whole.visibility,
+        team_ids: whole.team_ids,
+        owner_user_id: whole.owner_user_id,
+        paths: hub.visibility.paths.iter().map(rule).collect(),
         last_success_at: hub.status.last_success_at,
         last_failure_at: hub.status.last_failure_at,
         last_failure_message: hub.status.last_failure_message.clone(),
@@ -293,6 +329,7 @@ impl From<HubError> for ApiError {
             HubError::Request(_) => Self::bad_request("invalid_location", error.to_string()),
             HubError::NotAllowed(_) => Self::bad_request("invalid_location", error.to_string())
                 .with_details(json!({"setting": "hubs.hosts"})),
+            HubError::Audience(_) => Self::bad_request("invalid_visibility", error.to_string()),
             HubError::SameLocation(_) => Self::conflict("same_location", error.to_string()),
             HubError::Unknown => Self::not_found("hub"),
             HubError::TooMany => Self::conflict("too_many_hubs", error.to_string()),

@@ -14,7 +14,7 @@ use super::saved_skills::{SAVED, answer};
 use super::skills::GROUP;
 use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::{HubWish, ImportFailed, ImportWish};
+use crate::catalog::{HubAudience, HubWish, ImportFailed, ImportWish};
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody};
 use crate::route::Route;
@@ -50,7 +50,7 @@ async fn import_skill(
     let (id, name) = (saved.skill.id.to_string(), saved.skill.name.as_str());
     auditor.note(&app, AuditAction::SkillCreated, &id, name).await?;
     let location = format!("/api/skills/agent_skills%2F{id}");
-    let (tag, entry) = answer(&saved)?;
+    let (tag, entry) = answer(&caller, &saved)?;
     Ok((StatusCode::CREATED, [(header::ETAG, tag)], [(header::LOCATION, location)], Json(entry))
         .into_response())
 }
@@ -66,6 +66,7 @@ fn wish(sent: SkillImport) -> Result<ImportWish, ApiError> {
             include_paths: sent.path.iter().filter(|path| !path.is_empty()).cloned().collect(),
             is_enabled: true,
             credentials_ref: sent.credentials_ref,
+            audience: HubAudience::default(),
         },
         path: sent.path,
         visibility: sent.visibility,
@@ -79,7 +80,7 @@ impl From<ImportFailed> for ApiError {
         match failed {
             ImportFailed::Hub(error) => error.into(),
             ImportFailed::Save(error) => error.into(),
-            ImportFailed::Token => Self::forbidden(message),
+            ImportFailed::Token | ImportFailed::Folder => Self::forbidden(message),
             ImportFailed::Fetch(_) => Self::new(StatusCode::BAD_GATEWAY, "fetch_failed", message),
             ImportFailed::NoSkill => Self::unprocessable("no_such_skill", message),
             ImportFailed::Several(paths) => {

@@ -6,7 +6,7 @@ use artel_catalog::shared::EntryId;
 use artel_catalog::shared::custom::{
     CustomDraft, DraftError, ImportedSkill, ZipCaps, ZipProblem, files_of_zip, import_skill,
 };
-use artel_model::access::Scope;
+use artel_model::access::{Principal, Scope};
 use artel_model::catalog::{AuditAction, CustomFile, SkillChange, Visibility};
 use artel_model::id::CustomSkillId;
 use artel_store::{Cursor, PageRequest};
@@ -23,7 +23,7 @@ use super::skills::{GROUP, etag};
 use crate::app::App;
 use crate::auditor::Auditor;
 use crate::catalog::{SaveError, Saved};
-use crate::convert::skill_entry;
+use crate::convert::{seen_entry, skill_entry};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
 use crate::route::Route;
@@ -123,7 +123,7 @@ async fn create_skill(
         .note(&app, AuditAction::SkillCreated, &saved.skill.id.to_string(), saved.skill.name.as_str())
         .await?;
     let location = format!("/api/skills/agent_skills%2F{}", saved.skill.id);
-    let (tag, entry) = answer(&saved)?;
+    let (tag, entry) = answer(&caller, &saved)?;
     Ok((StatusCode::CREATED, [(header::ETAG, tag)], [(header::LOCATION, location)], Json(entry))
         .into_response())
 }
@@ -139,7 +139,7 @@ async fn update_skill(
     let (id, expected) = (custom(&id)?, expected(&headers)?);
     let saved = app.catalogs().update(&caller, id, expected, draft_of(draft)?).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), saved.skill.name.as_str()).await?;
-    let (tag, entry) = answer(&saved)?;
+    let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())
 }
 
@@ -261,11 +261,19 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     })
 }
 
-pub(super) fn answer(saved: &Saved) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
+pub(super) fn answer(
+    caller: &Principal,
+    saved: &Saved,
+) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
     let entry = saved.entry().ok_or_else(|| {
         ApiError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
     })?;
-    let mut entry = skill_entry(entry, true);
+    let view = saved.snapshot.view(&caller.viewer);
+    // An administrator may save what only others see.
+    let mut entry = match view.readable(&entry.id) {
+        Some(seen) => seen_entry(&view, &seen, true),
+        None => skill_entry(entry, true),
+    };
     entry.revision = Some(saved.skill.revision);
     entry.warnings.clone_from(&saved.warnings);
     Ok((etag(&saved.skill.revision.to_string()), entry))
@@ -323,6 +331,7 @@ impl From<SaveError> for ApiError {
             SaveError::Unknown => Self::not_found("skill"),
             SaveError::NoFile => Self::not_found("file"),
             error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
+            error @ SaveError::NameTaken(_) => Self::conflict("name_taken", error.to_string()),
             error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),
             SaveError::Store(error) => error.into(),
             error @ SaveError::NotServed(_) => Self::unavailable("skills_unavailable", error.to_string()),

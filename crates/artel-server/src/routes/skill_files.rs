@@ -62,7 +62,7 @@ async fn put_file(
     let change = FileChange::Put { path, content: body.to_vec(), is_executable: asked.executable };
     let saved = app.catalogs().change_file(&caller, id, expected, change).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), &noted).await?;
-    let (tag, entry) = answer(&saved)?;
+    let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())
 }
 
@@ -77,6 +77,6 @@ async fn delete_file(
     let noted = format!("removed {path}");
     let saved = app.catalogs().change_file(&caller, id, expected, FileChange::Remove { path }).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), &noted).await?;
-    let (tag, entry) = answer(&saved)?;
+    let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())
 }

@@ -2,7 +2,7 @@
 
 use artel_api::skills::{RefreshQuery, Refreshed, SkillEntry, SkillList, SkillListMeta, SkillQuery};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
-use artel_catalog::shared::{EntryId, ListQuery, Page, Snapshot, View};
+use artel_catalog::shared::{EntryId, ListQuery, Page, Seen, Snapshot, View};
 use artel_model::access::Scope;
 use artel_model::catalog::{ActivatedBy, OfferedBy, ScanStatus};
 use axum::Json;
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::catalog::{Catalogs, Reread, SupervisorStatus};
-use crate::convert::{skill_entry, source_name, unavailable_sources};
+use crate::convert::{Told, seen_entry, source_name, unavailable_sources};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
 use crate::operations::{read_skill_file, served};
@@ -122,11 +122,12 @@ pub(super) async fn list_skills(
     app.trail().searched(&caller, OfferedBy::Search, &view, &query);
     let with_content = asked.include_content.unwrap_or(false);
     let generation = Catalogs::generation_for(&caller, &snapshot);
+    let told = Told::to(&caller);
     let make = move |_: &Snapshot, view: &View| {
-        serde_json::to_vec(&skill_list(generation, view, &query, with_content)).unwrap_or_default()
+        serde_json::to_vec(&skill_list(generation, view, &query, (with_content, told))).unwrap_or_default()
     };
-    // Two callers with the same view may be told different numbers.
-    let question = format!("{generation}?{}", question.as_deref().unwrap_or_default());
+    // Two callers with the same view may be told different numbers, and administrators are told more.
+    let question = format!("{generation}{told:?}?{}", question.as_deref().unwrap_or_default());
     let list = app.rendered().page((snapshot, view), &question, make).await?;
     Ok(tagged(tag, ([(header::CONTENT_TYPE, "application/json")], list)))
 }
@@ -140,14 +141,13 @@ async fn get_skill(
     let revisions = app.catalogs().revisions();
     let (_, view) = served(&app, &caller)?;
     let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
-    let seen = view.get(&id).ok_or_else(|| ApiError::not_found("skill"))?;
+    let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
     let tag = etag(&seen.entry.etag());
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }
     app.trail().activated(&caller, ActivatedBy::Read, seen.entry);
-    let mut entry = skill_entry(seen.entry, true);
-    entry.shadowed_by = seen.shadowed_by.map(ToString::to_string);
+    let mut entry = seen_entry(&view, &seen, true);
     entry.revision = match &id {
         EntryId::Custom(id) => revisions.get(id).copied(),
         EntryId::Default(_) | EntryId::Hub(..) => None,
@@ -163,7 +163,7 @@ async fn get_file(
 ) -> Result<Response, ApiError> {
     let (_, view) = served(&app, &caller)?;
     let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
-    let seen = view.get(&id).ok_or_else(|| ApiError::not_found("skill"))?;
+    let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
     let file = seen.entry.file(&path).ok_or_else(|| ApiError::not_found("file"))?.clone();
     let tag = etag(&file.hash.to_string());
     if is_known(&headers, &tag) {
@@ -194,7 +194,7 @@ async fn refresh_skills(
         skills_loaded_count: status.skills_loaded_count,
         generation: snapshot.generation(),
         content_hash: snapshot.content_hash().to_owned(),
-        unavailable_sources: unavailable_sources(snapshot.sources()),
+        unavailable_sources: unavailable_sources(snapshot.sources(), Told::Everything),
     }))
 }
 
@@ -219,9 +219,24 @@ fn scan_status(word: &str) -> Result<ScanStatus, ApiError> {
     })
 }
 
-fn skill_list(generation: u64, view: &View, query: &ListQuery, with_content: bool) -> SkillList {
+fn skill_list(
+    generation: u64,
+    view: &View,
+    query: &ListQuery,
+    (with_content, told): (bool, Told),
+) -> SkillList {
     let listing = view.list(query);
     let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());
+    let listed = |entry| Seen { entry, shadowed_by: None, is_held_back: false };
+    let entry = |seen: &Seen<'_>| seen_entry(view, seen, with_content);
+    let held_back: Vec<Seen<'_>> = match listing.page.number() {
+        1 => view
+            .held_back()
+            .filter(|entry| query.fits(entry))
+            .map(|entry| Seen { is_held_back: true, ..listed(entry) })
+            .collect(),
+        _ => Vec::new(),
+    };
     SkillList {
         meta: SkillListMeta {
             total: listing.total,
@@ -229,11 +244,12 @@ fn skill_list(generation: u64, view: &View, query: &ListQuery, with_content: boo
             page_size: listing.page.size(),
             has_more: listing.has_more,
             sources_loaded: loaded.map(source_name).collect(),
-            unavailable_sources: unavailable_sources(view.sources()),
+            unavailable_sources: unavailable_sources(view.sources(), told),
             message: listing.message.map(str::to_owned),
             generation,
         },
-        skills: listing.items.iter().map(|item| skill_entry(item.entry, with_content)).collect(),
+        skills: listing.items.iter().map(|item| entry(&listed(item.entry))).collect(),
+        held_back: held_back.iter().map(|seen| entry(seen)).collect(),
     }
 }
 

@@ -68,7 +68,7 @@ struct World {
 
 impl World {
     async fn open(start: u64) -> Self {
-        let place = Place::open_with(&[TestSkill("bake", json!({}), &done("{}"))], |config| {
+        let place = Place::open_with(&[TestSkill("mill", json!({}), &done("{}"))], |config| {
             config.requests_per_second = 1_000_000;
             config.request_burst = 1_000_000;
         })

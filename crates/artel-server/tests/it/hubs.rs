@@ -220,6 +220,12 @@ async fn a_hub_that_fails_keeps_its_last_good_content() {
     let source = &list["meta"]["unavailable_sources"][0];
     assert_eq!((&source["source"], &source["state"]), (&json!("hub"), &json!("stale")));
     assert_eq!((&source["source_id"], &source["label"]), (&good["id"], &good["location"]));
+    assert_eq!(source["reason"], failing["last_failure_message"]);
+    // Where hubs are, and what their servers say, is for administrators.
+    let seen = shop.member("ann", &[]).await.get("/api/skills").await.expect(200);
+    let source = &seen["meta"]["unavailable_sources"][0];
+    assert_eq!((&source["state"], &source["label"]), (&json!("stale"), &json!("Skill hub")));
+    assert!(!seen.to_string().contains("repository"), "{seen}");
     fs::rename(&away, &repository.path).unwrap();
     repository.commit(&[("pear/SKILL.md", &instructions("pear", "Better pears.", "Pick."))]);
     let refreshed = shop.admin.tell("/api/skills/refresh?include_hubs=true").await.expect(200);
@@ -392,4 +398,60 @@ async fn a_hub_whose_folder_is_lost_is_fetched_again() {
     changes.changed().await.unwrap();
     assert_eq!(catalogs.snapshot().unwrap().entries().len(), 1);
     service.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_of_a_hub_are_seen_by_whom_they_are_for() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let repository = Repository::new(&shop, "repository");
+    repository.commit(&[
+        ("red/pear/SKILL.md", &instructions("pear", "Pears.", "Pick.")),
+        ("red/open/plum/SKILL.md", &instructions("plum", "Plums.", "Pick.")),
+        ("mine/fig/SKILL.md", &instructions("fig", "Figs.", "Pick.")),
+    ]);
+    let mut wish = hub(&repository.url());
+    wish["visibility"] = json!("team");
+    wish["team_ids"] = json!(["red"]);
+    wish["paths"] = json!([
+        {"path": "red/open/", "visibility": "global"},
+        {"path": "mine", "visibility": "personal", "owner_user_id": "ann"},
+    ]);
+    let made = shop.admin.post(HUBS, wish.clone()).await.expect(201);
+    let ready = fetched(&shop, &made).await;
+    assert_eq!((&ready["visibility"], &ready["team_ids"]), (&json!("team"), &json!(["red"])));
+    assert_eq!(ready["paths"][1], json!({"path": "red/open", "visibility": "global"}));
+    let (ann, bob) = (shop.member("ann", &[]).await, shop.member("bob", &["red"]).await);
+    let seen = async |client: &Client| {
+        let list = client.get("/api/skills").await.expect(200);
+        names(&list).iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(&ann).await, ["fig", "plum"]);
+    assert_eq!(seen(&bob).await, ["pear", "plum"]);
+    let pear = skill_path(&format!("hub/{}/pear", made["id"].as_str().unwrap()));
+    ann.get(&pear).await.refused(404, "not_found");
+    // A narrower rule holds at once, without fetching anything.
+    let narrow = json!({"visibility": "personal", "owner_user_id": "eve", "paths": []});
+    let changed = patch(&shop.admin, &made, narrow).await.expect(200);
+    assert_eq!((&changed["visibility"], &changed["owner_user_id"]), (&json!("personal"), &json!("eve")));
+    assert_eq!((seen(&ann).await, seen(&bob).await), (Vec::new(), Vec::new()));
+    assert_eq!(seen(&shop.member("eve", &[]).await).await, ["fig", "pear", "plum"]);
+    for (change, word) in [
+        (json!({"visibility": "public"}), "no visibility"),
+        (json!({"visibility": "team"}), "at least one team"),
+        (json!({"visibility": "global", "team_ids": ["red"]}), "`team_ids` belong"),
+        (json!({"visibility": "global", "owner_user_id": "ann"}), "`owner_user_id` belongs"),
+        (json!({"paths": [{"path": "../up", "visibility": "global"}]}), "entry 0"),
+        (
+            json!({"paths": [{"path": "a", "visibility": "global"}, {"path": "a/", "visibility": "global"}]}),
+            "twice",
+        ),
+    ] {
+        let refused = patch(&shop.admin, &made, change).await;
+        refused.refused(400, "invalid_visibility");
+        assert!(refused.body["message"].as_str().unwrap().contains(word), "{}", refused.text);
+    }
+    // A hub that fails is no business of those who see nothing of it.
+    fs::remove_dir_all(&repository.path).unwrap();
+    fetched(&shop, &made).await;
+    assert_eq!(ann.get("/api/skills").await.expect(200)["meta"]["unavailable_sources"], json!([]));
 }

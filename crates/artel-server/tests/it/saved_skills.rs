@@ -275,7 +275,7 @@ async fn what_is_saved_is_scanned_at_once() {
         (&json!("flagged"), &json!("critical"))
     );
     let path = skill_path(made["id"].as_str().unwrap());
-    ann.get(&path).await.refused(404, "not_found");
+    assert_eq!(ann.get(&path).await.expect(200)["is_held_back"], true, "its owner may read it");
     let id = made["id"].as_str().unwrap();
     let found = ann.get(&format!("/api/scan-findings?skill_id={id}")).await.expect(200);
     assert_eq!(found["items"][0]["path"], "scripts/run.sh", "its author is told what is wrong: {found}");
@@ -317,4 +317,102 @@ async fn who_saved_what_is_written_down() {
     ann.get("/api/audit").await.refused(403, "forbidden");
     let unknown = skill_path("agent_skills/01890a5d-ac96-774b-bcce-b302099a8057");
     assert_eq!(without_id(&ann.get(&path).await), without_id(&ann.get(&unknown).await));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_hides_another_skill_says_so_to_those_who_see_both() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let (ann, bob) = (shop.member("ann", &["red"]).await, shop.member("bob", &[]).await);
+    let mut team = draft("bake");
+    team["visibility"] = json!("team");
+    team["team_ids"] = json!(["red"]);
+    let team = ann.post("/api/skills", team).await.expect(201);
+    let mut global = draft("bake");
+    global["visibility"] = json!("global");
+    let global = shop.admin.post("/api/skills", global).await.expect(201);
+    assert_eq!(global.get("shadowed_by"), None, "an administrator without the team sees no other");
+    let (team, global) = (team["id"].as_str().unwrap(), global["id"].as_str().unwrap());
+    let list = ann.get("/api/skills").await.expect(200);
+    assert_eq!((&list["skills"][0]["id"], &list["skills"][0]["shadows"]), (&json!(team), &json!([global])));
+    let hidden = ann.get(&skill_path(global)).await.expect(200);
+    assert_eq!(hidden["shadowed_by"], team);
+    assert_eq!(ann.get(&skill_path(team)).await.expect(200)["shadows"], json!([global]));
+    let list = bob.get("/api/skills").await.expect(200);
+    assert_eq!((&list["skills"][0]["id"], list["skills"][0].get("shadows")), (&json!(global), None));
+    // A third one says at once that another is listed instead.
+    let third = ann.post("/api/skills", draft("bake")).await;
+    if third.status == 201 {
+        assert_eq!(third.expect(201)["shadowed_by"], team);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_the_servers_own_skills_cannot_be_taken() {
+    let shop = Shop::open(Gate::Warn, &[("apple/SKILL.md", &instructions("apple", "Peels.", "Cut."))]).await;
+    let ann = shop.member("ann", &[]).await;
+    let taken = ann.post("/api/skills", draft("apple")).await;
+    taken.refused(409, "name_taken");
+    let made = ann.post("/api/skills", draft("bake")).await.expect(201);
+    let path = skill_path(made["id"].as_str().unwrap());
+    ann.call("PUT", &path, &[], Some(&draft("apple"))).await.refused(409, "name_taken");
+    // One that was there first keeps its name, and says what is listed instead.
+    shop.write("bake/SKILL.md", &instructions("bake", "Bakes.", "Bake."));
+    shop.refresh().await;
+    let again = ann.call("PUT", &path, &[], Some(&draft("bake"))).await.expect(200);
+    assert_eq!(again["shadowed_by"], "default/bake");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_sees_what_is_held_back_and_others_do_not() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let (ann, bob) = (shop.member("ann", &["red"]).await, shop.member("bob", &["red"]).await);
+    let mut evil = draft("evil");
+    evil["visibility"] = json!("team");
+    evil["team_ids"] = json!(["red"]);
+    evil["files"] = json!([{"path": "scripts/run.sh", "text": EVIL, "is_executable": true}]);
+    let made = ann.post("/api/skills", evil).await.expect(201);
+    assert_eq!((&made["is_held_back"], &made["scan_status"]), (&json!(true), &json!("flagged")));
+    let (id, path) = (made["id"].as_str().unwrap(), skill_path(made["id"].as_str().unwrap()));
+    let list = ann.get("/api/skills").await.expect(200);
+    assert_eq!(
+        (&list["skills"], &list["meta"]["total"]),
+        (&json!([]), &json!(0)),
+        "it is not listed as usable"
+    );
+    assert_eq!(
+        (&list["held_back"][0]["id"], &list["held_back"][0]["is_held_back"]),
+        (&json!(id), &json!(true))
+    );
+    assert_eq!(ann.get(&path).await.expect(200)["is_held_back"], true);
+    assert_eq!(ann.get(&format!("{path}/files/scripts/run.sh")).await.text, EVIL);
+    let findings = |client: crate::client::Client| async move {
+        client.get(&format!("/api/scan-findings?skill_id={id}")).await.expect(200)["items"].clone()
+    };
+    assert_eq!(findings(ann.clone()).await[0]["rule_id"], "reverse-shell");
+    assert_eq!(findings(bob.clone()).await, json!([]));
+    assert_eq!(bob.get("/api/skills").await.expect(200).get("held_back"), None);
+    bob.get(&path).await.refused(404, "not_found");
+    let checked = ann.post("/api/plans/validate", crate::plans::plan("evil", json!({}))).await.expect(200);
+    assert_eq!(checked["problems"][0]["code"], "unknown_skill", "it cannot be run: {checked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_files_of_a_deleted_skill_go_when_nothing_uses_them() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let ann = shop.member("ann", &[]).await;
+    let made = ann.post(SKILLS, draft("bake")).await.expect(201);
+    let kept = ann.post(SKILLS, draft("cook")).await.expect(201);
+    let folder = |made: &Value| {
+        shop.path("data/custom").join(made["id"].as_str().unwrap().strip_prefix("agent_skills/").unwrap())
+    };
+    // A reader, like a run that began before, holds the skill.
+    let held = shop.catalogs.snapshot().unwrap();
+    assert_eq!(ann.call("DELETE", &skill_path(made["id"].as_str().unwrap()), &[], None).await.status, 204);
+    shop.hubs.tidy_saved(0).await;
+    assert!(folder(&made).is_dir(), "it is still held");
+    drop(held);
+    shop.hubs.tidy_saved(60_000).await;
+    assert!(folder(&made).is_dir(), "another process may not know yet");
+    shop.hubs.tidy_saved(0).await;
+    assert!(!folder(&made).exists() && folder(&kept).is_dir());
 }

@@ -49,7 +49,8 @@ async fn files_are_put_replaced_and_removed_one_by_one() {
     let listed =
         body["files"].as_array().unwrap().iter().find(|file| file["path"] == "scripts/run.sh").unwrap();
     assert_eq!(listed["is_executable"], true, "a file that is replaced stays what it was");
-    ann.get(&path).await.refused(404, "not_found");
+    let held_back = ann.get(&path).await.expect(200);
+    assert_eq!((&held_back["is_held_back"], &held_back["scan_status"]), (&json!(true), &json!("flagged")));
     let gone = ann.call("DELETE", &file, &[("if-match", "\"3\"")], None).await;
     assert_eq!(gone.header("etag"), "\"4\"");
     assert_eq!(gone.expect(200)["scan_status"], "passed");
@@ -92,14 +93,15 @@ async fn a_skill_is_taken_over_from_a_repository_as_it_is_at_this_moment() {
         ("skills/plum/SKILL.md", &instructions("plum", "Plums.", "Shake.")),
     ]);
     let wish = |path: Value| json!({"type": "git", "location": repository.url(), "path": path});
-    let several = ann.post(IMPORT, wish(Value::Null)).await;
+    let several = shop.admin.post(IMPORT, wish(Value::Null)).await;
     several.refused(422, "several_skills");
     assert_eq!(several.body["details"]["paths"], json!(["skills/pear", "skills/plum"]));
-    ann.post(IMPORT, wish(json!("skills/none"))).await.refused(422, "no_such_skill");
+    shop.admin.post(IMPORT, wish(json!("skills/none"))).await.refused(422, "no_such_skill");
     let mut pear = wish(json!("skills/pear"));
     pear["visibility"] = json!("team");
     pear["team_ids"] = json!(["red"]);
-    let made = ann.post(IMPORT, pear).await;
+    ann.post(IMPORT, pear.clone()).await.refused(403, "forbidden");
+    let made = shop.admin.post(IMPORT, pear).await;
     assert_eq!(made.header("etag"), "\"1\"");
     let made = made.expect(201);
     assert_eq!(
@@ -129,6 +131,14 @@ async fn importing_goes_nowhere_that_hubs_do_not_go() {
     let token = json!({"location": "a/b", "credentials_ref": "ARTEL_HUB_TOKEN_X"});
     ann.post(IMPORT, token).await.refused(403, "forbidden");
     let none = json!({"type": "git", "location": format!("file://{}", shop.path("none"))});
-    ann.post(IMPORT, none).await.refused(502, "fetch_failed");
+    let refused = ann.post(IMPORT, none.clone()).await;
+    refused.refused(403, "forbidden");
+    let here = json!({"type": "git", "location": format!("file://{}", shop.path("skills"))});
+    let there = ann.post(IMPORT, here).await;
+    assert_eq!(
+        there.body["message"], refused.body["message"],
+        "a folder that is there looks like one that is not"
+    );
+    shop.admin.post(IMPORT, none).await.refused(502, "fetch_failed");
     shop.place.person("eve").await.post(IMPORT, json!({"location": "a/b"})).await.refused(403, "forbidden");
 }

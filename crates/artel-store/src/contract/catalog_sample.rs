@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_model::access::Scope;
 use artel_model::catalog::{
     ApiKey, AuditAction, AuditEntry, CustomFile, CustomSkill, FindingRecord, Hub, HubKind, HubStatus,
-    Override, Severity, SourceKind, VerdictRecord, Visibility,
+    HubVisibility, Override, PathRule, Severity, SourceKind, VerdictRecord, Visibility,
 };
 use artel_model::id::{CustomSkillId, HubId};
 use serde_json::{Map, Value};
@@ -103,6 +103,13 @@ pub fn new_hub(number: u128) -> Hub {
         include_paths: vec!["skills".to_owned(), HOSTILE.to_owned()],
         is_enabled: true,
         credentials_ref: Some("TOKEN".to_owned()),
+        visibility: HubVisibility {
+            whole: Visibility::Global,
+            paths: vec![PathRule {
+                path: "skills/ann".to_owned(),
+                visibility: Visibility::Personal { owner_user_id: user("ann") },
+            }],
+        },
         position: 0,
         created_at: at(10),
         updated_at: at(10),

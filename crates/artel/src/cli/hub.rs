@@ -1,5 +1,7 @@
 //! What can be typed about hubs.
 
+use std::str::FromStr;
+
 use artel_catalog::hub::HubLocation;
 use artel_model::catalog::HubKind;
 use clap::{Args, Subcommand};
@@ -13,9 +15,9 @@ pub(crate) enum HubCommand {
     Crawl(HubPlaceArgs),
     /// Register a hub and fetch its skills
     #[command(
-        after_help = "Examples:\n  artel hub add anthropics/skills\n  artel hub add https://git.example.org/skills.git --credentials-ref ARTEL_HUB_TOKEN_EXAMPLE\n\nA hub's token is never kept: `--credentials-ref` names the variable that holds it wherever hubs are fetched.\n`[hubs]` in artel.toml says where hubs may be."
+        after_help = "Examples:\n  artel hub add anthropics/skills\n  artel hub add https://git.example.org/skills.git --credentials-ref ARTEL_HUB_TOKEN_EXAMPLE\n  artel hub add our/skills --visibility team --team red --path-visibility shared=global\n\nA hub's token is never kept: `--credentials-ref` names the variable that holds it wherever hubs are fetched.\n`[hubs]` in artel.toml says where hubs may be."
     )]
-    Add(HubPlaceArgs),
+    Add(HubAddArgs),
     /// List hubs, in the order in which they were registered: the earlier wins by name
     #[command(visible_alias = "ls", after_help = "Examples:\n  artel hub list\n  artel hub list --json")]
     List,
@@ -43,6 +45,44 @@ pub(crate) enum HubCommand {
         /// The hub: its id, the beginning of it, or its location
         hub: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HubAddArgs {
+    #[command(flatten)]
+    pub(crate) place: HubPlaceArgs,
+    /// Who sees its skills: global, team or personal
+    #[arg(long, value_name = "WHO", default_value = "global")]
+    pub(crate) visibility: String,
+    /// A team that sees its skills (repeatable); with `--visibility team`
+    #[arg(long = "team", value_name = "TEAM")]
+    pub(crate) teams: Vec<String>,
+    /// The person who sees its skills; with `--visibility personal` [default: who registers it]
+    #[arg(long, value_name = "USER")]
+    pub(crate) owner: Option<String>,
+    /// Who sees the skills in a folder (repeatable), such as `shared=global` or `tools=team:red,blue`
+    #[arg(long = "path-visibility", value_name = "FOLDER=WHO")]
+    pub(crate) path_visibility: Vec<PathVisibility>,
+}
+
+/// Who sees the skills in a folder, as it is typed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct PathVisibility {
+    pub(crate) path: String,
+    pub(crate) visibility: String,
+    /// Teams, or the person.
+    pub(crate) names: Vec<String>,
+}
+
+impl FromStr for PathVisibility {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (path, who) = text.rsplit_once('=').ok_or("write it as FOLDER=WHO, such as `shared=global`")?;
+        let (visibility, names) = who.split_once(':').unwrap_or((who, ""));
+        let names = names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        Ok(Self { path: path.to_owned(), visibility: visibility.to_owned(), names })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -2,12 +2,12 @@
 //! same store takes over what changes within a second.
 
 use artel_api::hubs::{CrawlStep, HubView};
-use artel_server::HubWish;
+use artel_server::{AudienceRule, HubAudience, HubWish};
 use tokio::sync::watch;
 
 use super::context::Context;
 use super::hub_report::{failing, show_all, show_one, show_preview};
-use crate::cli::HubPlaceArgs;
+use crate::cli::{HubAddArgs, HubPlaceArgs, PathVisibility};
 use crate::desk::HubDesk;
 use crate::failure::Failure;
 use crate::output::Progress;
@@ -22,8 +22,8 @@ pub(crate) fn crawl(context: Context<'_>, args: &HubPlaceArgs) -> Result<(), Fai
     show_preview(context, &preview)
 }
 
-pub(crate) fn add(context: Context<'_>, args: &HubPlaceArgs) -> Result<(), Failure> {
-    let wish = wish(args)?;
+pub(crate) fn add(context: Context<'_>, args: &HubAddArgs) -> Result<(), Failure> {
+    let wish = HubWish { audience: audience(args), ..wish(&args.place)? };
     let hub = at_desk(context, async |desk| {
         let hub = desk.create(&wish).await?;
         fetched(context, desk, &hub).await
@@ -100,7 +100,25 @@ fn wish(args: &HubPlaceArgs) -> Result<HubWish, Failure> {
         include_paths: args.paths.clone(),
         is_enabled: true,
         credentials_ref: args.credentials_ref.clone(),
+        audience: HubAudience::default(),
     })
+}
+
+fn audience(args: &HubAddArgs) -> HubAudience {
+    let rule = |rule: &PathVisibility| {
+        let is_personal = rule.visibility == "personal";
+        let (team_ids, owner_user_id) =
+            if is_personal { (Vec::new(), rule.names.first().cloned()) } else { (rule.names.clone(), None) };
+        (rule.path.clone(), AudienceRule { visibility: rule.visibility.clone(), team_ids, owner_user_id })
+    };
+    HubAudience {
+        whole: AudienceRule {
+            visibility: args.visibility.clone(),
+            team_ids: args.teams.clone(),
+            owner_user_id: args.owner.clone(),
+        },
+        paths: args.path_visibility.iter().map(rule).collect(),
+    }
 }
 
 async fn fetched(context: Context<'_>, desk: &HubDesk, hub: &HubView) -> Result<HubView, Failure> {

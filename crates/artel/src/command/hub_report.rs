@@ -19,10 +19,13 @@ pub(super) fn show_all(context: Context<'_>, hubs: Vec<HubView>) {
     let now = Clock::system().now();
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Accent, Tone::Plain, Tone::Faint]);
     for hub in &hubs {
-        let place = match &hub.reference {
+        let mut place = match &hub.reference {
             Some(reference) => format!("{} at {reference}", hub.location),
             None => hub.location.clone(),
         };
+        if hub.visibility != "global" || !hub.paths.is_empty() {
+            place.push_str(&format!(" for {}", audience(hub)));
+        }
         let cells = [hub.id.clone(), hub.kind.clone(), place, skills(hub.skills_count), state(hub, now)];
         table.row(cells);
     }
@@ -42,6 +45,20 @@ pub(super) fn show_one(context: Context<'_>, hub: &HubView, done: &str) {
     }
     output.line(&hub.id);
     output.talk(&format!("{done}: {}, {}", hub.location, skills(hub.skills_count)));
+}
+
+/// Says who sees the skills of a hub.
+fn audience(hub: &HubView) -> String {
+    let who = |visibility: &str, teams: &[String], owner: Option<&String>| match (visibility, owner) {
+        ("team", _) => format!("team {}", teams.join(", ")),
+        ("personal", Some(owner)) => owner.clone(),
+        (other, _) => other.to_owned(),
+    };
+    let whole = who(&hub.visibility, &hub.team_ids, hub.owner_user_id.as_ref());
+    let paths = hub.paths.iter().map(|rule| {
+        format!("{} for {}", rule.path, who(&rule.visibility, &rule.team_ids, rule.owner_user_id.as_ref()))
+    });
+    std::iter::once(whole).chain(paths).collect::<Vec<_>>().join("; ")
 }
 
 /// A hub whose last fetch failed is a failure; what it gave before stays.

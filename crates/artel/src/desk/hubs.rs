@@ -2,7 +2,7 @@
 
 use artel_api::client::{ApiPath, Client, ClientError};
 use artel_api::hubs::{
-    CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubView,
+    CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubPathRule, HubView,
 };
 use artel_api::skills::{RefreshQuery, Refreshed};
 use artel_catalog::hub::{CrawlPreview, SkillPreview};
@@ -10,7 +10,7 @@ use artel_engine::hub::HubProgress;
 use artel_model::access::Principal;
 use artel_model::catalog::AuditAction;
 use artel_model::id::HubId;
-use artel_server::{HubError, HubWish, Reread, crawl_step, hub_view};
+use artel_server::{AudienceRule, HubError, HubWish, Reread, crawl_step, hub_view};
 use tokio::sync::watch;
 
 use crate::command::Context;
@@ -201,6 +201,13 @@ fn id(hub: &HubView) -> Result<HubId, Failure> {
 }
 
 fn draft(wish: &HubWish) -> HubDraft {
+    let whole = &wish.audience.whole;
+    let rule = |(path, rule): &(String, AudienceRule)| HubPathRule {
+        path: path.clone(),
+        visibility: rule.visibility.clone(),
+        team_ids: rule.team_ids.clone(),
+        owner_user_id: rule.owner_user_id.clone(),
+    };
     HubDraft {
         kind: wish.kind.to_string(),
         location: wish.location.clone(),
@@ -208,6 +215,10 @@ fn draft(wish: &HubWish) -> HubDraft {
         include_paths: wish.include_paths.clone(),
         enabled: wish.is_enabled,
         credentials_ref: wish.credentials_ref.clone(),
+        visibility: whole.visibility.clone(),
+        team_ids: whole.team_ids.clone(),
+        owner_user_id: whole.owner_user_id.clone(),
+        paths: wish.audience.paths.iter().map(rule).collect(),
     }
 }
 
@@ -228,7 +239,7 @@ fn preview(answer: CrawlAnswer) -> CrawlPreview {
 
 fn not_done(error: &HubError) -> Failure {
     match error {
-        HubError::Request(_) => Failure::usage(chain(error)),
+        HubError::Request(_) | HubError::Audience(_) => Failure::usage(chain(error)),
         HubError::NotAllowed(_) => Failure::usage(chain(error)).hint(HOSTS),
         HubError::SameLocation(id) => Failure::failed(error.to_string()).hint(fetch_again(&id.to_string())),
         HubError::TooMany => Failure::failed(error.to_string()).hint(MAKE_ROOM),
