@@ -76,7 +76,10 @@ impl Shared {
         plan: Plan,
     ) -> Result<(), AgentsError> {
         if let Err(error) = self.submit(record, run, plan).await {
-            self.end_work(record, failed(format!("its run could not begin: {}", chain(&error)))).await;
+            let end = failed(format!("its run could not begin: {}", chain(&error)));
+            let (shared, record) = (self.clone(), record.clone());
+            // Whoever asked does not wait until the store is back.
+            tokio::spawn(async move { shared.end_work(&record, end).await });
             return Err(error);
         }
         self.see_to_run(record, run);
@@ -158,16 +161,17 @@ impl Shared {
                     self.end_of_run(record, run, &state).await;
                     return Ok(state);
                 }
-                Err(FollowError::Store(error)) if pause <= RETRY_LAST => {
+                // The driver of the run waits for the store too.
+                Err(FollowError::Store(error)) => {
                     tracing::warn!(agent = %id, %run, %error, "the agent's run cannot be read; once more");
                     tokio::time::sleep(pause).await;
-                    pause *= 2;
+                    pause = (pause * 2).min(RETRY_LAST);
                 }
                 Err(error @ FollowError::Unknown(_)) => {
                     self.end_work(record, failed("its run is gone")).await;
                     return Err(error);
                 }
-                Err(error @ (FollowError::Store(_) | FollowError::Stopped(_))) => {
+                Err(error @ FollowError::Stopped(_)) => {
                     tracing::warn!(agent = %id, %run, %error, "the agent's run is left to be recovered");
                     return Err(error);
                 }
@@ -215,7 +219,8 @@ impl Shared {
         self.write_end(record.agent_id, decide).await;
     }
 
-    /// Writes the end of some work. A store that fails is tried again: without its end the agent would work for ever.
+    /// Writes the end of some work. A store that fails is tried again for as long as the process lives: without its end the
+    /// agent would work for ever.
     async fn write_end(&self, id: AgentId, decide: impl Fn(&AgentRecord) -> Vec<AgentEvent> + Send + Sync) {
         let mut pause = RETRY_FIRST;
         loop {
@@ -225,14 +230,10 @@ impl Shared {
                     tracing::warn!(agent = %id, "the end of the agent's work comes too late");
                     return;
                 }
-                Err(ChangeError::Failed(error)) if pause > RETRY_LAST => {
-                    tracing::error!(agent = %id, error = chain(&error), "the end of the agent's work is not kept");
-                    return;
-                }
                 Err(ChangeError::Failed(error)) => {
                     tracing::warn!(agent = %id, error = chain(&error), "the end of the agent's work is written again");
                     tokio::time::sleep(pause).await;
-                    pause *= 2;
+                    pause = (pause * 2).min(RETRY_LAST);
                 }
             }
         }

@@ -12,7 +12,9 @@ use std::time::Duration;
 use artel_model::data_scope::OwnerKey;
 use artel_model::id::{ExecutionId, RunId};
 use artel_model::plan::{StepIndex, Work};
-use artel_model::run::{Action, AttemptOutcome, Run, RunEvent, RunSummary, StampedEvent, StepSignal};
+use artel_model::run::{
+    Action, AttemptOutcome, Interruption, Run, RunEvent, RunSummary, StampedEvent, StepSignal,
+};
 use artel_store::{AppendError, Fence, HealthChange, Revision, RunAppend, RunStore, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
@@ -23,11 +25,16 @@ use crate::metrics::RunMeters;
 use crate::run_spans::RunSpans;
 use crate::slots::{Slot, Slots};
 
+mod outage;
+
+pub use outage::StoreOutage;
+pub(crate) use outage::Outages;
+
 /// Notes of attempts that may wait to be heard; more make their scripts wait.
 const NOTES_MAX: usize = 256;
 /// Events read from a log at once.
 const LOG_PAGE: usize = 1000;
-/// How often a write is tried again when the store cannot be reached, and after how long.
+/// How often a write is tried again while what runs goes on, and after how long.
 const WRITE_RETRIES_MAX: u32 = 7;
 const WRITE_RETRY_MS: u64 = 50;
 
@@ -39,6 +46,7 @@ pub(crate) struct Surroundings {
     pub(crate) clock: Clock,
     pub(crate) slots: Slots,
     pub(crate) meters: Arc<RunMeters>,
+    pub(crate) outages: Arc<Outages>,
     pub(crate) node: Arc<str>,
     pub(crate) new_execution_id: fn() -> ExecutionId,
 }
@@ -69,7 +77,7 @@ pub enum DriveError {
     /// Somebody else drives it.
     #[error("somebody else has taken over the run")]
     TakenOver,
-    /// It cannot be kept.
+    /// It cannot be kept, and waiting for the store does not help.
     #[error("the run cannot be recorded; it stands where its log ends, and can be recovered")]
     Store(#[source] StoreError),
     /// Its log cannot be replayed.
@@ -149,13 +157,27 @@ impl Driver {
         }
     }
 
-    /// Drives the run to its end, or until the engine closes. `first` is what happened before.
+    /// Drives the run to its end, or until the engine closes, through every outage of the store. `first` is what happened
+    /// before.
     pub(crate) async fn drive(mut self, first: Vec<RunEvent>) -> Result<(), DriveError> {
+        let mut came = self.drive_on(first).await;
+        while let Err(DriveError::Store(error)) = came {
+            if !self.outlast(error).await? {
+                return Ok(());
+            }
+            came = self.drive_on(Vec::new()).await;
+        }
+        came
+    }
+
+    async fn drive_on(&mut self, first: Vec<RunEvent>) -> Result<(), DriveError> {
         self.turn(first).await?;
         while self.run.completed_at().is_none() {
             let closing = *self.closing.borrow();
-            if closing == Closing::EndSteps {
+            if closing == Closing::EndSteps && !self.running.is_empty() {
                 self.end_steps().await;
+                self.turn(vec![RunEvent::Interrupted { because: Interruption::Shutdown }]).await?;
+                continue;
             }
             if closing != Closing::Open && self.running.is_empty() {
                 return Ok(());
@@ -172,8 +194,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Asks what runs to end and waits for it. What comes of it is not written: as far as the log goes, the steps were
-    /// interrupted, and whoever recovers the run decides about them.
+    /// Asks what runs to end and waits for it. What comes of it is not written: the steps were interrupted.
     async fn end_steps(&mut self) {
         for running in self.running.values() {
             running.control.signal(StepSignal::Terminate);
@@ -325,7 +346,9 @@ impl Driver {
         let mut retries = 0;
         let result = loop {
             match self.surroundings.store.append(append.clone()).await {
-                Err(AppendError::Store(StoreError::Unavailable { .. })) if retries < WRITE_RETRIES_MAX => {
+                Err(AppendError::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }))
+                    if retries < WRITE_RETRIES_MAX =>
+                {
                     self.surroundings.meters.retries.increment(1);
                     tokio::time::sleep(Duration::from_millis(WRITE_RETRY_MS << retries)).await;
                     retries += 1;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_model::id::{ExecutionId, RunId, StepId};
 use artel_model::plan::StepIndex;
-use artel_model::run::{Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView};
+use artel_model::run::{Interruption, Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView};
 use artel_store::{
     AppendError, Claim, ClaimError, Fence, LoggedEvent, OwnerId, PageRequest, Revision, RunAppend, RunFilter,
     RunRow, RunStore, StoreError,
@@ -15,7 +15,9 @@ use tokio::sync::{Notify, Semaphore, watch};
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::driver::{Closing, DriveError, Driver, DriverParts, Progress, Replayed, Surroundings, replay};
+use crate::driver::{
+    Closing, DriveError, Driver, DriverParts, Progress, Replayed, StoreOutage, Surroundings, replay,
+};
 use crate::hands::Hands;
 use crate::lookout::look_around;
 use crate::metrics::{Raised, RunMeters};
@@ -156,6 +158,7 @@ impl Engine {
             clock,
             slots: Slots::new(config.processes_max),
             meters: Arc::new(RunMeters::new()),
+            outages: Arc::default(),
             node: config.node.as_str().into(),
             new_execution_id: || ExecutionId(Uuid::now_v7()),
         };
@@ -206,7 +209,7 @@ impl Engine {
         replayed.run.take_effects(&self.shared.config.node);
         tracing::info!(run = %row.summary.run_id, "the run is taken over from a driver that is gone");
         self.shared.surroundings.meters.recovered.increment(1);
-        self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted]);
+        self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted { because: Interruption::OwnerDied }]);
         Ok(true)
     }
 
@@ -260,6 +263,20 @@ impl Engine {
     /// Says whether runs are driven here.
     pub fn has_runs(&self) -> bool {
         !self.drivers().is_empty()
+    }
+
+    /// Says whether a run goes on: by a driver that lives here, or by another owner that is alive.
+    pub fn is_driven(&self, row: &RunRow, is_alive: impl Fn(&OwnerId) -> bool) -> bool {
+        match &row.owner {
+            Some(owner) if *owner == self.shared.config.owner => self.driven(row.summary.run_id).is_some(),
+            Some(owner) => is_alive(owner),
+            None => false,
+        }
+    }
+
+    /// Returns the outage of the store that runs wait for, if they do.
+    pub fn store_outage(&self) -> Option<StoreOutage> {
+        self.shared.surroundings.outages.current()
     }
 
     /// Returns a run that is followed from `after` on.

@@ -41,7 +41,7 @@ pub mod trace;
 pub use asset::{AssetError, AssetOrigin, AssetStore, KeptAsset};
 pub use clock::Clock;
 pub use data_folders::DataFolders;
-pub use driver::{DriveError, Progress};
+pub use driver::{DriveError, Progress, StoreOutage};
 pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError};
 pub use hands::{Assignment, AttemptControl, Hands, Reports};
 pub use home::HomeError;

@@ -12,8 +12,8 @@ use artel_model::plan::{
     ScriptTarget, Stand, Work,
 };
 use artel_model::run::{
-    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Fault, Origin, Retry, Run, RunState, Settled,
-    StepError, StepSignal, StepView, Submission, SubmissionKind,
+    AttemptOutcome, AttemptReport, Deadlines, ErrorKind, Fault, Origin, Retry, Run, RunEvent, RunState,
+    RunSummary, Settled, StampedEvent, StepError, StepSignal, StepView, Submission, SubmissionKind,
 };
 use artel_model::time::Timestamp;
 use artel_store::{
@@ -51,10 +51,33 @@ impl Dice {
     }
 }
 
-/// A store in memory that takes its time and now and then cannot be reached.
+/// When the store is away for longer than a write is tried again.
+#[derive(Default)]
+struct Outage {
+    until: Mutex<Option<tokio::time::Instant>>,
+    /// One write in so many begins an outage; none does when it is nothing.
+    is_begun_by_one_in: Option<u64>,
+}
+
+impl Outage {
+    fn begin(&self, length: Duration) {
+        *self.until.lock().unwrap() = Some(tokio::time::Instant::now() + length);
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let until = *self.until.lock().unwrap();
+        if until.is_some_and(|until| tokio::time::Instant::now() < until) {
+            return Err(StoreError::Full { what: "the simulation".to_owned(), source: "no space".into() });
+        }
+        Ok(())
+    }
+}
+
+/// A store in memory that takes its time, now and then cannot be reached, and may be away for long.
 struct Stumbling {
     inner: Arc<MemoryStore>,
     dice: Arc<Dice>,
+    outage: Arc<Outage>,
 }
 
 impl Stumbling {
@@ -62,6 +85,10 @@ impl Stumbling {
         for _ in 0..self.dice.roll(3) {
             tokio::task::yield_now().await;
         }
+        if self.outage.is_begun_by_one_in.is_some_and(|sides| self.dice.roll(sides) == 0) {
+            self.outage.begin(Duration::from_millis(self.dice.roll(20_000)));
+        }
+        self.outage.check()?;
         if self.dice.roll(25) == 0 {
             return Err(StoreError::Unavailable {
                 what: "the simulation".to_owned(),
@@ -89,6 +116,7 @@ impl RunStore for Stumbling {
     }
 
     async fn sync(&self) -> Result<(), StoreError> {
+        self.outage.check()?;
         self.inner.sync().await
     }
 
@@ -98,10 +126,12 @@ impl RunStore for Stumbling {
         after: Revision,
         limit: usize,
     ) -> Result<Vec<LoggedEvent>, StoreError> {
+        self.outage.check()?;
         self.inner.events(run, after, limit.min(3)).await
     }
 
     async fn run(&self, id: RunId) -> Result<Option<RunRow>, StoreError> {
+        self.outage.check()?;
         self.inner.run(id).await
     }
 
@@ -122,7 +152,11 @@ impl RunStore for Stumbling {
     }
 }
 
-/// Hands whose work takes a random time. A step named with an `x` fails, one with a `v` breaks the protocol.
+/// How long a long step takes: longer than a write is tried again.
+const LONG_MS: u64 = 20_000;
+
+/// Hands whose work takes a random time. A step named with an `x` fails, one with a `v` breaks the protocol, one with an `l`
+/// takes long.
 struct RandomHands {
     dice: Arc<Dice>,
     active: Arc<AtomicUsize>,
@@ -163,7 +197,7 @@ impl Hands for RandomHands {
         let active = Active(self.active.clone());
         let name = assignment.step.to_string();
         self.begun.lock().unwrap().push((assignment.run, name.clone(), assignment.attempt));
-        let millis = self.dice.roll(40);
+        let millis = if name.starts_with('l') { LONG_MS } else { self.dice.roll(40) };
         let (signals, mut told) = watch::channel(StepSignal::Continue);
         let task = tokio::spawn(async move {
             let outcome = work(&name, millis, &mut told).await;
@@ -261,13 +295,29 @@ struct World {
     store: Arc<MemoryStore>,
     dice: Arc<Dice>,
     begun: Arc<Mutex<Vec<(RunId, String, u32)>>>,
+    active: Arc<AtomicUsize>,
+    outage: Arc<Outage>,
     born: u64,
     now: i64,
 }
 
 impl World {
     fn new(seed: u64) -> Self {
-        Self { store: Arc::default(), dice: Dice::new(seed), begun: Arc::default(), born: 0, now: 0 }
+        Self {
+            store: Arc::default(),
+            dice: Dice::new(seed),
+            begun: Arc::default(),
+            active: Arc::default(),
+            outage: Arc::default(),
+            born: 0,
+            now: 0,
+        }
+    }
+
+    /// A world whose store is away for long now and then.
+    fn with_outages(seed: u64) -> Self {
+        let outage = Outage { is_begun_by_one_in: Some(30), ..Outage::default() };
+        Self { outage: Arc::new(outage), ..Self::new(seed) }
     }
 
     /// Lives until all runs are over, or for `life_ms`; then everything but the store is lost.
@@ -306,17 +356,21 @@ impl World {
             poll_ms: 50,
             closing_grace_ms,
         };
-        let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone() });
-        let active = Arc::default();
+        let outage = self.outage.clone();
+        let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone(), outage });
+        let active = self.active.clone();
         let hands = Arc::new(RandomHands { dice: self.dice.clone(), active, begun: self.begun.clone() });
         Engine::start(config, store, hands, Clock::starting_at(Timestamp::from_millis(self.now)))
     }
 
     async fn go_on(&self, engine: &Engine, submissions: &[Submission], is_stormy: bool) {
-        engine.recover(&|_| false).await.unwrap();
+        while engine.recover(&|_| false).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         let known = self.all_runs().await.len();
         for submission in &submissions[known..] {
-            engine.submit(submission.clone(), None).await.unwrap();
+            // It is kept in any case; that it is synced may not be told.
+            let _ = engine.submit(submission.clone(), None).await;
         }
         loop {
             let open: Vec<RunRow> =
@@ -478,6 +532,99 @@ fn a_run_that_waits_for_its_turn_does_not_hold_up_the_closing() {
         "{:?}",
         world.verdicts()
     );
+}
+
+/// Begins a long step and a short one, and lets the store be away for a minute before the short one ends.
+fn minute_without_a_store(run_ms: u64, check: impl AsyncFnOnce(&World, &Engine, RunId)) -> World {
+    let mut submission = submission(&vec![('l', 0, 0), ('a', 0, 0)], true);
+    submission.deadlines.run_ms = run_ms;
+    // A seed with which the short step takes a while.
+    let world = World::new(3);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let engine = world.engine();
+        let run = engine.submit(submission, None).await.unwrap().run();
+        while world.begun.lock().unwrap().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        world.outage.begin(Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        let row = world.store.run(run).await.unwrap().unwrap();
+        assert!(engine.is_driven(&row, |_| false), "its driver waits for the store");
+        assert_eq!(world.active.load(Ordering::Relaxed), 0, "the long step was stopped");
+        let outage = engine.store_outage().unwrap();
+        assert_eq!((outage.runs, outage.cause.contains("no space")), (1, true), "{outage:?}");
+        check(&world, &engine, run).await;
+        engine.wait(run).await.unwrap();
+        assert_eq!(engine.store_outage(), None);
+    });
+    drop(runtime);
+    world
+}
+
+#[test]
+fn a_run_goes_on_from_its_log_when_the_store_is_back() {
+    let world = minute_without_a_store(3_600_000, async |_, engine, run| {
+        let told = engine.command(run, &Command::Pause, Origin("somebody".to_owned())).await;
+        assert!(matches!(told, Err(CommandError::Drive(_))), "a command that cannot be kept is refused");
+    });
+    assert!(world.verdicts()[0].starts_with("succeeded"), "{:?}", world.verdicts());
+    assert_eq!(world.begun.lock().unwrap().len(), 4, "what was stopped is tried again");
+}
+
+#[test]
+fn deadlines_go_on_while_the_store_is_away() {
+    let world = minute_without_a_store(40_000, async |_, _, _| {});
+    assert!(world.verdicts()[0].starts_with("failed"), "{:?}", world.verdicts());
+    assert_eq!(world.begun.lock().unwrap().len(), 2, "nothing starts after the deadline");
+}
+
+#[test]
+fn a_cancel_that_was_kept_before_the_outage_is_honoured_after_it() {
+    let world = minute_without_a_store(3_600_000, async |world, engine, run| {
+        // Another process could write.
+        let row = world.store.run(run).await.unwrap().unwrap();
+        let event = StampedEvent {
+            at: Timestamp::from_millis(1),
+            event: RunEvent::CancelRequested { by: Origin("somebody".to_owned()) },
+        };
+        let append = RunAppend {
+            run,
+            expected: row.revision,
+            fence: None,
+            events: vec![event],
+            summary: Some(RunSummary { state: RunState::Stopping, ..row.summary }),
+            executions: Vec::new(),
+            health: Vec::new(),
+        };
+        world.store.append(append).await.unwrap();
+        assert!(engine.store_outage().is_some());
+    });
+    assert!(world.verdicts()[0].starts_with("cancelled"), "{:?}", world.verdicts());
+    assert_eq!(world.begun.lock().unwrap().len(), 2, "nothing starts again");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn runs_end_alike_however_long_the_store_is_away(
+        sketches in sketches(),
+        seeds in prop::array::uniform2(any::<u64>()),
+        lives in prop::collection::vec(0u64..30_000, 0..2),
+    ) {
+        let submissions: Vec<Submission> =
+            sketches.iter().map(|(sketch, parallel)| submission(sketch, *parallel)).collect();
+        let mut calm = World::new(seeds[0]);
+        calm.live(&submissions, None, false);
+        let mut world = World::with_outages(seeds[1]);
+        for life_ms in lives {
+            world.live(&submissions, Some(life_ms), false);
+        }
+        world.live(&submissions, None, false);
+        prop_assert_eq!(calm.verdicts(), world.verdicts());
+    }
 }
 
 proptest! {

@@ -97,6 +97,7 @@ impl From<StoreError> for ApiError {
             StoreError::Unavailable { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Full { .. }
+            | StoreError::Lost { .. }
             | StoreError::TooNew { .. } => {
                 // What exactly is wrong is the operator's to know, not the caller's.
                 tracing::error!(error = &error as &dyn std::error::Error, "the store does not answer");

@@ -42,7 +42,7 @@ pub(crate) struct Lost;
 impl Lost {
     /// Says what was being done.
     pub(crate) fn while_doing(self, what: &str) -> StoreError {
-        StoreError::Unavailable { what: what.to_owned(), source: self.into() }
+        StoreError::Lost { what: what.to_owned(), source: self.into() }
     }
 }
 

@@ -114,7 +114,7 @@ impl Meters {
         match came {
             // What a caller gave wrong, and a store of the future, are no failures of a statement.
             Ok(_) | Err(StoreError::TooNew { .. } | StoreError::UnknownCursor { .. }) => {}
-            Err(StoreError::Unavailable { .. }) => self.unavailable.increment(1),
+            Err(StoreError::Unavailable { .. } | StoreError::Lost { .. }) => self.unavailable.increment(1),
             Err(StoreError::Full { .. }) => self.full.increment(1),
             Err(StoreError::Corrupt { .. }) => self.corrupt.increment(1),
         }

@@ -55,6 +55,7 @@ fn told_again(error: &StoreError) -> StoreError {
             StoreError::Unavailable { what: what.clone(), source: text(&**source) }
         }
         StoreError::Full { what, source } => StoreError::Full { what: what.clone(), source: text(&**source) },
+        StoreError::Lost { what, source } => StoreError::Lost { what: what.clone(), source: text(&**source) },
         StoreError::Corrupt { what, source } => {
             StoreError::Corrupt { what: what.clone(), source: text(&**source) }
         }

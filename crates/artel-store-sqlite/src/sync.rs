@@ -99,7 +99,5 @@ fn sync_when_asked(
 
 fn sync_error(path: &Utf8Path, error: &io::Error) -> StoreError {
     let what = format!("sync `{path}` (what was written since may be lost in a power cut; restart artel)");
-    let source = error.to_string().into();
-    let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-    if full { StoreError::Full { what, source } } else { StoreError::Unavailable { what, source } }
+    StoreError::Lost { what, source: error.to_string().into() }
 }

@@ -21,6 +21,15 @@ pub enum StoreError {
         /// Why.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// What was written last may be lost, and what this process remembers with it: only another process can go on, from
+    /// what is there.
+    #[error("the store may have lost what was written last: {what}")]
+    Lost {
+        /// What was tried.
+        what: String,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// What is kept cannot be understood.
     #[error("the store is damaged: {what}")]
     Corrupt {

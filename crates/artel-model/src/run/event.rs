@@ -93,8 +93,42 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// Whoever drove the run is gone; what was running is lost.
-    Interrupted,
+    /// What was running was given up.
+    Interrupted {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Interruption::is_death")]
+        because: Interruption,
+    },
+}
+
+/// Why steps that were running were given up.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interruption {
+    /// The process that drove the run died. The time until another one went on does not count against deadlines.
+    #[default]
+    OwnerDied,
+    /// The store could not be written for so long that the steps were stopped. Deadlines went on meanwhile.
+    StoreAway,
+    /// The process that drove the run was shut down before the steps ended.
+    Shutdown,
+}
+
+impl Interruption {
+    fn is_death(&self) -> bool {
+        *self == Self::OwnerDied
+    }
+
+    /// Says what became of a step that was running.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::OwnerDied => "interrupted: the process that drove the run died while the step was running",
+            Self::StoreAway => {
+                "interrupted: the store could not be written, so the step was stopped while it was running"
+            }
+            Self::Shutdown => "interrupted by shutdown: artel was stopped before the step ended",
+        }
+    }
 }
 
 impl RunEvent {
@@ -111,7 +145,7 @@ impl RunEvent {
             | Self::Emitted { .. }
             | Self::Ended { .. }
             | Self::TimeReached
-            | Self::Interrupted => false,
+            | Self::Interrupted { .. } => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::event::{RunEvent, StampedEvent, Submission};
+use super::event::{Interruption, RunEvent, StampedEvent, Submission};
 use super::execution::AttemptRecord;
 use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 use super::step::{Halt, Settled, Step, StepState, StopCause, Target};
@@ -150,7 +150,7 @@ impl Run {
             return actions;
         }
         let at = event.at;
-        if let RunEvent::Interrupted = event.event {
+        if let RunEvent::Interrupted { because: Interruption::OwnerDied } = event.event {
             self.leave_out_absence(at);
         }
         if !event.event.is_command() {
@@ -171,7 +171,7 @@ impl Run {
                 let why = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
                 self.reject(*step, format!("{} said no{why}", by.0));
             }
-            RunEvent::Interrupted => self.interrupt(at),
+            RunEvent::Interrupted { because } => self.interrupt(*because, at),
         }
         self.conclude(at, &mut actions);
         actions
@@ -476,17 +476,14 @@ impl Run {
     }
 
     /// What ran is lost: it is tried again where that is safe.
-    fn interrupt(&mut self, at: Timestamp) {
+    fn interrupt(&mut self, because: Interruption, at: Timestamp) {
         for step in std::mem::take(&mut self.running) {
             let StepState::Running { attempt, deadline, stopping } = self.steps[step].state.clone() else {
                 continue;
             };
             self.timers.remove(&(deadline, step));
             self.touched.insert(step);
-            let error = StepError::new(
-                ErrorKind::ToolExecutionFailed,
-                "interrupted: the process that drove the run died while the step was running",
-            );
+            let error = StepError::new(ErrorKind::ToolExecutionFailed, because.message());
             self.steps[step].close_attempt(at, Some(&error), "");
             if let Some(cause) = stopping {
                 let settled = cause.settled(self.steps[step].timeout_ms(&self.plan().steps()[step]));

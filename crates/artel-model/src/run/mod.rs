@@ -18,7 +18,7 @@ mod testing;
 mod tests;
 mod view;
 
-pub use event::{Deadlines, Origin, RunEvent, StampedEvent, Submission, SubmissionKind};
+pub use event::{Deadlines, Interruption, Origin, RunEvent, StampedEvent, Submission, SubmissionKind};
 pub use execution::{AttemptRecord, ExecutionRecord, ExecutionStatus};
 
 pub use machine::{Action, Run, StepSignal};

@@ -244,7 +244,7 @@ impl Trace {
             | RunEvent::ResumeRequested { .. }
             | RunEvent::Approved { .. }
             | RunEvent::Rejected { .. }
-            | RunEvent::Interrupted => {}
+            | RunEvent::Interrupted { .. } => {}
         }
     }
 

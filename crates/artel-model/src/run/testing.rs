@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::event::{Deadlines, Origin, RunEvent, StampedEvent, Submission, SubmissionKind};
+use super::event::{Deadlines, Interruption, Origin, RunEvent, StampedEvent, Submission, SubmissionKind};
 use super::report::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError};
 use super::{Run, StepView};
 use crate::id::{ExecutionId, PlanId, RunId};
@@ -214,14 +214,16 @@ impl Story {
     }
 
     /// One word: `go` (start what may), `a.` completes, `ax` fails, `av` violates, `a^` approved, `a-` rejected,
-    /// `+500` time passes and is told, `pause`, `resume`, `cancel`, `crash`.
+    /// `+500` time passes and is told, `pause`, `resume`, `cancel`, `crash`, `store`, `shutdown`.
     pub(super) fn tell(&mut self, word: &str) {
         match word {
             "go" => self.start_all(),
             "pause" => self.happen(RunEvent::PauseRequested { by: somebody() }),
             "resume" => self.happen(RunEvent::ResumeRequested { by: somebody() }),
             "cancel" => self.happen(RunEvent::CancelRequested { by: somebody() }),
-            "crash" => self.happen(RunEvent::Interrupted),
+            "crash" => self.happen(RunEvent::Interrupted { because: Interruption::OwnerDied }),
+            "store" => self.happen(RunEvent::Interrupted { because: Interruption::StoreAway }),
+            "shutdown" => self.happen(RunEvent::Interrupted { because: Interruption::Shutdown }),
             time if time.starts_with('+') => {
                 self.now += time[1..].parse::<i64>().unwrap();
                 self.happen(RunEvent::TimeReached);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::testing::{Story, completed, started};
-use super::{ErrorKind, Fault, RunEvent, Settled, StepView};
+use super::{ErrorKind, Fault, Interruption, RunEvent, RunState, Settled, StepView};
 use crate::health::RunOutcome;
 use crate::plan::Concurrency::{self, Parallel, Sequential};
 
@@ -226,6 +226,42 @@ fn what_was_running_when_the_launcher_died_is_repeated_where_that_is_safe() {
     assert_eq!(settled.error().unwrap().message, "launcher lost");
     // The end of a step that may not be repeated does not call in what stands in for it.
     assert_eq!(lost("a", 1).actions, ["launch a#1", "finish"]);
+}
+
+#[test]
+fn every_interruption_says_why_and_repeats_what_is_safe() {
+    for (word, why) in [
+        ("crash", "interrupted: the process that drove the run died"),
+        ("store", "interrupted: the store could not be written"),
+        ("shutdown", "interrupted by shutdown"),
+    ] {
+        check("a *", Parallel, &format!("go {word} go a."), "succeeded: a completed");
+        let story = check("a; b <- a", Parallel, &format!("go {word}"), "failed: a failed, b skipped");
+        let StepView::Settled(settled) = story.run.step(0) else { panic!("a is settled") };
+        let message = &settled.error().unwrap().message;
+        assert!(message.starts_with(why), "{word}: {message}");
+    }
+}
+
+#[test]
+fn an_interruption_of_an_earlier_artel_is_a_death() {
+    let event: RunEvent = serde_json::from_str(r#"{"type":"interrupted"}"#).unwrap();
+    assert_eq!(event, RunEvent::Interrupted { because: Interruption::OwnerDied });
+    assert_eq!(serde_json::to_string(&event).unwrap(), r#"{"type":"interrupted"}"#);
+    let event = RunEvent::Interrupted { because: Interruption::Shutdown };
+    assert_eq!(serde_json::to_string(&event).unwrap(), r#"{"type":"interrupted","because":"shutdown"}"#);
+}
+
+#[test]
+fn deadlines_go_on_while_the_store_is_away() {
+    let mut story = check("a *; b <- a", Parallel, "go +500", "running: a running, b pending");
+    let due = story.run.next_wake();
+    story.now += 3_600_000;
+    story.tell("store");
+    assert_eq!(story.shown(), "running: a pending, b pending");
+    assert!(story.run.next_wake() >= due && story.run.next_wake().unwrap().as_millis() < 3_600_000);
+    story.tell("+0");
+    assert_eq!(story.run.state(), RunState::Failed, "{}", story.shown());
 }
 
 #[test]

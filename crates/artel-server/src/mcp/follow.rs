@@ -118,7 +118,7 @@ impl Progress {
                 | RunEvent::ResumeRequested { .. }
                 | RunEvent::Approved { .. }
                 | RunEvent::Rejected { .. }
-                | RunEvent::Interrupted => {}
+                | RunEvent::Interrupted { .. } => {}
             }
         }
     }

@@ -81,7 +81,7 @@ impl RunTelling {
             | RunEvent::ResumeRequested { .. }
             | RunEvent::Approved { .. }
             | RunEvent::Rejected { .. }
-            | RunEvent::Interrupted => {}
+            | RunEvent::Interrupted { .. } => {}
         }
     }
 

@@ -198,7 +198,7 @@ pub(crate) async fn run_status(app: &App, caller: &Principal, id: RunId) -> Resu
 }
 
 fn status(app: &App, row: RunRow) -> RunStatus {
-    let is_driven = row.owner.as_ref().is_some_and(|owner| app.agents().is_alive(owner));
+    let is_driven = app.engine().is_driven(&row, |owner| app.agents().is_alive(owner));
     let is_over = row.summary.state.is_final();
     RunStatus::of(row.summary, is_driven && !is_over)
 }

@@ -15,6 +15,7 @@ pub(crate) fn cannot_list(error: &StoreError) -> Failure {
         StoreError::UnknownCursor { .. } => Failure::usage(error.to_string()).hint(CURSOR_HINT),
         StoreError::Unavailable { .. }
         | StoreError::Full { .. }
+        | StoreError::Lost { .. }
         | StoreError::Corrupt { .. }
         | StoreError::TooNew { .. } => Failure::unavailable(error),
     }

@@ -125,7 +125,7 @@ impl LiveView {
             | RunEvent::ResumeRequested { .. }
             | RunEvent::Approved { .. }
             | RunEvent::Rejected { .. }
-            | RunEvent::Interrupted => {}
+            | RunEvent::Interrupted { .. } => {}
         }
         self.run.apply(&light(event));
     }

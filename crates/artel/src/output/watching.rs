@@ -99,7 +99,7 @@ impl<'o> Watching<'o> {
             | RunEvent::ResumeRequested { .. }
             | RunEvent::Approved { .. }
             | RunEvent::Rejected { .. }
-            | RunEvent::Interrupted => {}
+            | RunEvent::Interrupted { .. } => {}
         }
     }
 

@@ -130,7 +130,10 @@ fn cannot_open(config: &Config, error: &StoreError) -> Failure {
             failure.hint(format!("the store is `{place}` (from {origin}); `artel doctor` checks it"))
         }
         StoreError::Corrupt { .. } => failure.hint("`artel db check` says what is wrong"),
-        StoreError::Full { .. } | StoreError::TooNew { .. } | StoreError::UnknownCursor { .. } => failure,
+        StoreError::Full { .. }
+        | StoreError::Lost { .. }
+        | StoreError::TooNew { .. }
+        | StoreError::UnknownCursor { .. } => failure,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use artel_model::plan::StepIndex;
 use artel_model::protocol::{LogLevel, ToolEvent};
-use artel_model::run::{Origin, RunEvent, StampedEvent};
+use artel_model::run::{Interruption, Origin, RunEvent, StampedEvent};
 
 use super::text::harmless;
 use super::{IdLength, LiveView, Stage, Told};
@@ -59,8 +59,13 @@ impl LiveView {
             RunEvent::Rejected { step, by, note } => {
                 format!("{} rejected by {}{}", self.name(*step), who(by), why(note.as_deref()))
             }
-            RunEvent::Interrupted => {
-                "interrupted: what was running is tried again where that is safe".to_owned()
+            RunEvent::Interrupted { because } => {
+                let why = match because {
+                    Interruption::OwnerDied => "",
+                    Interruption::StoreAway => " while the store could not be written",
+                    Interruption::Shutdown => " by shutdown",
+                };
+                format!("interrupted{why}: what was running is tried again where that is safe")
             }
         };
         vec![line]
@@ -81,7 +86,7 @@ impl LiveView {
             | RunEvent::TimeReached
             | RunEvent::CancelRequested { .. }
             | RunEvent::Rejected { .. }
-            | RunEvent::Interrupted => (0..self.heard.len()).collect(),
+            | RunEvent::Interrupted { .. } => (0..self.heard.len()).collect(),
         }
     }
 
