@@ -27,7 +27,7 @@ use crate::limit::Limits;
 use crate::mcp::McpSessions;
 use crate::metrics::HttpMeters;
 use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
-use crate::probe::Probe;
+use crate::probe::{Probe, ReadinessLog};
 use crate::pulse::Pulse;
 use crate::request_id::RequestIds;
 use crate::request_log::RequestLog;
@@ -171,6 +171,7 @@ struct Shared {
     trail: Trail,
     request_ids: RequestIds,
     request_log: RequestLog,
+    readiness_log: ReadinessLog,
     /// Held by whoever changes settings or switches: they are files, read and written as a whole.
     operating: Mutex<()>,
 }
@@ -194,6 +195,7 @@ impl App {
             trail: Trail::begin(&parts.stores.trail, &parts.catalogs, parts.clock),
             request_ids: RequestIds::new(),
             request_log: RequestLog::new(),
+            readiness_log: ReadinessLog::default(),
             parts,
         };
         Self { shared: Arc::new(shared) }
@@ -345,6 +347,11 @@ impl App {
 
     pub(crate) fn metrics(&self) -> String {
         (self.shared.parts.metrics)()
+    }
+
+    /// Returns what the log was told of readiness.
+    pub(crate) fn readiness_log(&self) -> &ReadinessLog {
+        &self.shared.readiness_log
     }
 
     pub(crate) fn probes(&self) -> &[Arc<dyn Probe>] {

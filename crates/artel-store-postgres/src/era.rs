@@ -58,6 +58,17 @@ impl Eras {
         seen.name = Some(name.to_owned());
     }
 
+    /// Says whether the server crashed between a write and its sync.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.seen().is_lost
+    }
+
+    /// Says whether something was written and not synced.
+    pub(crate) fn has_unsynced(&self) -> bool {
+        let seen = self.seen();
+        seen.written > seen.synced
+    }
+
     /// Begins a statement, on a connection that is open already.
     pub(crate) fn begin(&self) -> Result<Mark, Lost> {
         let seen = self.seen();

@@ -79,6 +79,21 @@ impl PostgresStore {
         self.pool.close().await;
     }
 
+    /// Writes something small, and waits until it is on the server's disk: says whether the store can be written.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        self.sync_writes().await
+    }
+
+    /// Says whether the server crashed and may have lost what was written: only another process can go on.
+    pub fn is_lost(&self) -> bool {
+        self.eras.is_lost()
+    }
+
+    /// Syncs what was written, if there is something: a crash of the server loses nothing of that.
+    pub async fn sync_if_needed(&self) -> Result<(), StoreError> {
+        if self.eras.has_unsynced() { self.sync_writes().await } else { Ok(()) }
+    }
+
     /// Sends a statement that only reads.
     pub(crate) async fn read(&self, what: &str, statement: &Statement) -> Result<Answer, StoreError> {
         let _reading = self.meters.reading();

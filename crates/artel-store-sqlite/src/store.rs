@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use metrics::Counter;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::change::{Append, Change, ClaimRefused, Create, Prune, Refused, ResetHealth};
+use crate::change::{Append, Change, ClaimRefused, Create, Prune, Refused, ResetHealth, Touch};
 use crate::checkpoint::CheckpointHandle;
 use crate::connection::{create_file, open_reader, open_writer};
 use crate::failure::store_error;
@@ -73,6 +73,16 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
+    /// Writes something small, and waits until it survives a power cut: says whether the store can be written.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        self.write_synced(Touch).await
+    }
+
+    /// Says whether an fsync failed: what was written since may be lost, and only another process can go on.
+    pub fn is_lost(&self) -> bool {
+        self.syncer.has_failed()
+    }
+
     /// Makes a change and waits until it survives a power cut; for what people do, which is rare and must stay done.
     pub(crate) async fn write_synced<C: Change>(&self, change: C) -> Result<C::Answer, StoreError> {
         let answer = self.writer.write(change).await?;

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use artel_store::StoreError;
@@ -16,6 +18,7 @@ use crate::metrics::SyncMeters;
 pub(crate) struct SyncHandle {
     queue: Option<mpsc::UnboundedSender<Reply>>,
     thread: Option<JoinHandle<()>>,
+    has_failed: Arc<AtomicBool>,
 }
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
@@ -34,10 +37,17 @@ impl SyncHandle {
         sync_folder(path).map_err(unavailable(format!("sync the folder of `{path}`")))?;
         let (queue, requests) = mpsc::unbounded_channel();
         let meters = SyncMeters::new();
-        let run = move || sync_when_asked(&file, &wal, requests, &meters);
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let failed = has_failed.clone();
+        let run = move || sync_when_asked(&file, &wal, requests, &meters, &failed);
         let spawned = thread::Builder::new().name("artel-sync".to_owned()).spawn(run);
         let thread = spawned.map_err(unavailable("start the thread that syncs".to_owned()))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        Ok(Self { queue: Some(queue), thread: Some(thread), has_failed })
+    }
+
+    /// Says whether an fsync failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// Returns when everything written before survives a power cut.
@@ -74,6 +84,7 @@ fn sync_when_asked(
     path: &Utf8Path,
     mut requests: mpsc::UnboundedReceiver<Reply>,
     meters: &SyncMeters,
+    has_failed: &AtomicBool,
 ) {
     let mut failed = None;
     while let Some(first) = requests.blocking_recv() {
@@ -86,6 +97,7 @@ fn sync_when_asked(
         if failed.is_none() {
             let since = moment();
             failed = file.sync_data().err();
+            has_failed.store(failed.is_some(), Ordering::Relaxed);
             meters.took.record(since.elapsed());
         }
         meters.wanted.increment(waiting.len() as u64);

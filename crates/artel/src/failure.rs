@@ -24,6 +24,8 @@ enum FailureKind {
     Usage,
     /// Something needed could not be opened or reached.
     Unavailable,
+    /// The store may have lost what was written last; the same command, started again, goes on.
+    StoreLost,
 }
 
 impl Failure {
@@ -57,6 +59,11 @@ impl Failure {
         Self { kind: FailureKind::Unavailable, message: message.into(), hint: None }
     }
 
+    /// The store may have lost what was written last, so this process cannot go on.
+    pub(crate) fn store_lost(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::StoreLost, message: message.into(), hint: None }
+    }
+
     /// Adds what to do next.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -68,6 +75,7 @@ impl Failure {
             FailureKind::Failed => 1,
             FailureKind::Usage => 2,
             FailureKind::Unavailable => 3,
+            FailureKind::StoreLost => 4,
         }
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use artel_model::id::AgentId;
 use artel_model::message::{Message, TopicPattern};
 use async_trait::async_trait;
-use redis::Client;
+use redis::{Client, RedisResult};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::config::{Keys, RedisBusConfig};
 use super::link::{Link, Resend};
@@ -24,6 +24,10 @@ use crate::hub::{Hub, topic_of};
 use crate::limit::STREAM_LEN_MAX;
 use crate::subscription::Subscription;
 use crate::waiters::{Waiters, Waiting, answered};
+
+/// Pauses before Redis is looked for again at the start: the first, and the longest.
+const BEGIN_PAUSE_MIN: Duration = Duration::from_millis(50);
+const BEGIN_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// A bus through Redis. Dropping it closes it.
 pub struct RedisBus {
@@ -40,29 +44,23 @@ pub struct RedisBus {
 impl RedisBus {
     /// Connects to Redis and begins to read. What was published before can be replayed, but is not delivered.
     pub async fn connect(config: RedisBusConfig) -> Result<Self, BusError> {
-        if !(1..=STREAM_LEN_MAX).contains(&config.stream_len) {
-            return Err(BusError::StreamLength(config.stream_len));
-        }
-        let client = Client::open(config.url.as_str())
-            .map_err(|source| BusError::Address { source: source.into() })?;
-        let keys = Keys::new(&config.prefix, config.instance);
-        let hub = Arc::new(Hub::new(config.bus));
-        let waiters = Arc::new(Waiters::default());
-        let link = Arc::new(Link::new(client.clone(), config.publish_wait));
-        let begin = Reader::begin(client.clone(), keys.clone(), hub.clone(), waiters.clone(), link.clone());
+        let wait = config.publish_wait;
+        let start = Start::new(config)?;
         let doing = "begin to read";
-        let reader = match timeout(config.publish_wait, begin).await {
+        let reader = match timeout(wait, start.reader()).await {
             Ok(reader) => reader.map_err(|source| BusError::Unavailable { doing, source: source.into() })?,
             Err(source) => return Err(BusError::Unavailable { doing, source: source.into() }),
         };
-        let rings = Arc::new(Rings::new(keys.wake.clone(), config.instance));
-        let tasks = [
-            tokio::spawn(reader.run()),
-            tokio::spawn(rings.clone().tell(link.clone())),
-            tokio::spawn(rings.clone().hear(client)),
-        ];
-        let (stream_len, heard_wait) = (config.stream_len, config.heard_wait);
-        Ok(Self { hub, waiters, link, keys, stream_len, heard_wait, rings, tasks })
+        let reading = tokio::spawn(reader.run());
+        Ok(start.bus(reading))
+    }
+
+    /// Makes a bus whose Redis may be away. It begins to read as soon as Redis is there.
+    pub fn connect_later(config: RedisBusConfig) -> Result<Self, BusError> {
+        let start = Start::new(config)?;
+        let later = start.clone();
+        let reading = tokio::spawn(async move { later.read_when_there().await });
+        Ok(start.bus(reading))
     }
 
     /// Returns the version of the server, as it says it.
@@ -105,6 +103,71 @@ impl RedisBus {
             return Err(BusError::Expired);
         }
         Ok(self.hub.subscribers(topic))
+    }
+}
+
+/// What a bus is made of before it reads.
+#[derive(Clone)]
+struct Start {
+    client: Client,
+    keys: Keys,
+    hub: Arc<Hub>,
+    waiters: Arc<Waiters>,
+    link: Arc<Link>,
+    rings: Arc<Rings>,
+    stream_len: usize,
+    heard_wait: Duration,
+}
+
+impl Start {
+    fn new(config: RedisBusConfig) -> Result<Self, BusError> {
+        if !(1..=STREAM_LEN_MAX).contains(&config.stream_len) {
+            return Err(BusError::StreamLength(config.stream_len));
+        }
+        let client = Client::open(config.url.as_str())
+            .map_err(|source| BusError::Address { source: source.into() })?;
+        let keys = Keys::new(&config.prefix, config.instance);
+        Ok(Self {
+            hub: Arc::new(Hub::new(config.bus)),
+            waiters: Arc::default(),
+            link: Arc::new(Link::new(client.clone(), config.publish_wait)),
+            rings: Arc::new(Rings::new(keys.wake.clone(), config.instance)),
+            stream_len: config.stream_len,
+            heard_wait: config.heard_wait,
+            client,
+            keys,
+        })
+    }
+
+    async fn reader(&self) -> RedisResult<Reader> {
+        let Self { client, keys, hub, waiters, link, .. } = self.clone();
+        Reader::begin(client, keys, hub, waiters, link).await
+    }
+
+    async fn read_when_there(self) {
+        let mut pause = BEGIN_PAUSE_MIN;
+        loop {
+            match self.reader().await {
+                Ok(reader) => {
+                    tracing::info!("Redis is there: messages go through it");
+                    drop(self);
+                    return reader.run().await;
+                }
+                Err(error) => tracing::debug!(%error, "Redis is away"),
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(BEGIN_PAUSE_MAX);
+        }
+    }
+
+    fn bus(self, reading: JoinHandle<()>) -> RedisBus {
+        let Self { client, keys, hub, waiters, link, rings, stream_len, heard_wait } = self;
+        let tasks = [
+            reading,
+            tokio::spawn(rings.clone().tell(link.clone())),
+            tokio::spawn(rings.clone().hear(client)),
+        ];
+        RedisBus { hub, waiters, link, keys, stream_len, heard_wait, rings, tasks }
     }
 }
 

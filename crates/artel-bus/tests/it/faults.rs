@@ -118,3 +118,25 @@ async fn a_redis_that_hangs_is_told_and_left() {
     bus.publish(event(2, "a")).await.unwrap();
     assert_eq!(take(&mut subscription, 2).await, [1, 2]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bus_that_began_without_redis_is_used_when_redis_is_there() {
+    let mut server = OwnServer::start();
+    let (place, world) = (Place::at(&server.url), World::default());
+    tokio::task::block_in_place(|| server.order("stop"));
+    let late = RedisBus::connect_later(place.config(world.config())).unwrap();
+    let mut subscription = late.subscribe("a.*".parse().unwrap(), SubscribeOptions::default()).unwrap();
+    assert!(matches!(late.reachable().await, Err(BusError::Unavailable { .. })));
+    tokio::task::block_in_place(|| server.order("start"));
+    let other = place.bus(world.config()).await;
+    // What is published before it reads is not delivered.
+    let mut number = 0;
+    loop {
+        other.publish(event(number, "a.b")).await.unwrap();
+        if timeout(Duration::from_millis(200), take(&mut subscription, 1)).await.is_ok() {
+            break;
+        }
+        number += 1;
+    }
+    late.reachable().await.unwrap();
+}

@@ -4,15 +4,17 @@ use std::sync::LazyLock;
 
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, openapi, shape};
 use axum::Json;
+use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::Html;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::probe::readiness;
+use crate::auth::ClientAddress;
+use crate::probe::{self, readiness};
 use crate::route::{Route, endpoints};
 
 const GROUP: &str = "server";
@@ -35,6 +37,8 @@ struct Readiness {
     status: &'static str,
     /// What was looked at, and is there.
     checked: Vec<&'static str>,
+    /// What is not there, although work goes on without it, like the bus.
+    degraded: Vec<&'static str>,
 }
 
 /// Whether the server lives.
@@ -79,7 +83,7 @@ pub(super) fn routes() -> Vec<Route> {
             Endpoint {
                 path: "/readyz",
                 id: "readyz",
-                summary: "Says whether the store and the bus answer and the catalog is loaded.",
+                summary: "Says whether the store and the data folder can be written and the catalog is loaded; names what is degraded.",
                 answers: READY,
                 ..open
             },
@@ -125,9 +129,30 @@ async fn healthz() -> Json<Liveness> {
     Json(Liveness { status: "alive", version: env!("CARGO_PKG_VERSION") })
 }
 
-async fn readyz(State(app): State<App>) -> Result<Json<Readiness>, ApiError> {
-    let checked = readiness(&app).await?;
-    Ok(Json(Readiness { status: "ready", checked }))
+async fn readyz(
+    State(app): State<App>,
+    Extension(from): Extension<ClientAddress>,
+    headers: HeaderMap,
+) -> Result<Json<Readiness>, ApiError> {
+    match readiness(&app).await {
+        Ok(probe::Readiness { checked, degraded }) => {
+            Ok(Json(Readiness { status: "ready", checked, degraded }))
+        }
+        Err(missing) => {
+            let is_admin = is_admin(&app, from, &headers).await;
+            Err(missing.refusal(is_admin))
+        }
+    }
+}
+
+/// Says whether an administrator asks an endpoint that needs no credential.
+async fn is_admin(app: &App, from: ClientAddress, headers: &HeaderMap) -> bool {
+    if !headers.contains_key(header::AUTHORIZATION) {
+        return false;
+    }
+    let (live, now) = (app.live(), app.clock().now());
+    let principal = app.authenticator().authenticate(headers, from, &live.limits, now).await;
+    principal.is_ok_and(|principal| principal.is_admin())
 }
 
 async fn metrics(State(app): State<App>) -> ([(HeaderName, &'static str); 1], String) {

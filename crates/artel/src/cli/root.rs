@@ -19,7 +19,7 @@ use super::skill::SkillCommand;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Examples:\n  artel skill list\n  artel skill run navigate location=kitchen\n  artel plan run plan.json --watch\n  artel run list\n  artel agent spawn --task \"fetch the cup from the kitchen\"\n  artel doctor\n\nExit codes: 0 done, 1 what was asked for failed, 2 wrong usage, 3 something needed cannot be opened."
+    after_help = "Examples:\n  artel skill list\n  artel skill run navigate location=kitchen\n  artel plan run plan.json --watch\n  artel run list\n  artel agent spawn --task \"fetch the cup from the kitchen\"\n  artel doctor\n\nExit codes: 0 done, 1 what was asked for failed, 2 wrong usage, 3 something needed cannot be opened, 4 the store may have lost writes: start again."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -39,13 +39,25 @@ pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure>
         };
         let reloading = tokio::spawn(reloading.follow(hangups));
         serving.recover_or_tell(context).await;
-        server.run(interrupts.next()).await;
+        let mut is_lost = false;
+        let stopped = async {
+            tokio::select! {
+                () = interrupts.next() => {}
+                () = serving.store_lost() => is_lost = true,
+            }
+        };
+        server.run(stopped).await;
         context.output.talk("stopping");
         reloading.abort();
         serving.close().await;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "the server has stopped");
-        Ok(())
+        if is_lost { Err(store_lost()) } else { Ok(()) }
     })
+}
+
+fn store_lost() -> Failure {
+    Failure::store_lost("the store may have lost what was written last, so this process cannot go on")
+        .hint("start the server again: it goes on with what is there; a supervisor does that by itself")
 }
 
 /// Writes down which server starts, where, and on what.

@@ -17,7 +17,7 @@ use super::page::{cannot_list, not_listed, page_of, query_of};
 use super::roll::AgentRoll;
 use crate::command::Context;
 use crate::failure::{Failure, chain, refused};
-use crate::workshop::{Store, open_office};
+use crate::workshop::{BusAway, Store, open_office};
 
 /// Milliseconds that a server is asked to wait for mail at once.
 const WAIT_MS: u64 = 30_000;
@@ -57,7 +57,7 @@ impl MailDesk {
             return Ok(Self::There(client));
         }
         let store = Store::open(context.config).await?;
-        let office = open_office(context, &store).await?;
+        let office = open_office(context, &store, BusAway::StandIn).await?;
         Ok(Self::Here(Counter { office, store }))
     }
 

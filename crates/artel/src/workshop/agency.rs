@@ -11,7 +11,7 @@ use artel_model::agent::{Cause, Layer};
 use artel_store::OwnerId;
 use camino::Utf8PathBuf;
 
-use super::office::open_office;
+use super::office::{BusAway, open_office};
 use super::open::{POLL_MS, Workshop, person};
 use super::planner::planner;
 use super::store::Store;
@@ -29,7 +29,11 @@ pub(crate) struct Agency {
 
 impl Agency {
     /// Lets agents work in a workshop.
-    pub(crate) async fn open(context: Context<'_>, workshop: &Workshop) -> Result<Self, Failure> {
+    pub(crate) async fn open(
+        context: Context<'_>,
+        workshop: &Workshop,
+        away: BusAway,
+    ) -> Result<Self, Failure> {
         let config = context.config;
         let planner =
             planner(context, config.planner.value.kind, &workshop.launcher).unwrap_or_else(|failure| {
@@ -44,7 +48,8 @@ impl Agency {
             llm: drivers::llm(config),
             command: Some(drivers::command(config, workshop.work(), workshop.data())),
         };
-        Self::with(context, &workshop.store, workshop.owner().clone(), equipment).await
+        let office = open_office(context, &workshop.store, away).await?;
+        Ok(Self::with(context, &workshop.store, workshop.owner().clone(), equipment, office))
     }
 
     /// Looks at agents and tells them something, wherever they work.
@@ -59,16 +64,17 @@ impl Agency {
             llm: None,
             command: None,
         };
-        Self::with(context, &teller.store, OwnerId(String::new()), equipment).await
+        let office = open_office(context, &teller.store, BusAway::StandIn).await?;
+        Ok(Self::with(context, &teller.store, OwnerId(String::new()), equipment, office))
     }
 
-    async fn with(
+    fn with(
         context: Context<'_>,
         store: &Store,
         owner: OwnerId,
         equipment: Equipment,
-    ) -> Result<Self, Failure> {
-        let office = open_office(context, store).await?;
+        office: Office,
+    ) -> Self {
         let Equipment { engine, is_alive, shelves, planner, llm, command } = equipment;
         let parts = AgentsParts {
             stores: Stores { agents: store.agents.clone(), runs: store.runs.clone() },
@@ -82,7 +88,7 @@ impl Agency {
             announce: Arc::new(office.clone()),
             clock: Clock::system(),
         };
-        Ok(Self { agents: Agents::new(agents_config(context, owner), parts), office, planner })
+        Self { agents: Agents::new(agents_config(context, owner), parts), office, planner }
     }
 }
 

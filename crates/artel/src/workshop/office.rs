@@ -13,8 +13,21 @@ use crate::command::Context;
 use crate::config::BusChoice;
 use crate::failure::{Failure, chain};
 
+/// What to do when the bus cannot be reached at the start.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum BusAway {
+    /// Messages stay within the process, which does not live long.
+    StandIn,
+    /// The bus is used as soon as it is there.
+    Reconnect,
+}
+
 /// Opens the post office on a store.
-pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<Office, Failure> {
+pub(crate) async fn open_office(
+    context: Context<'_>,
+    store: &Store,
+    away: BusAway,
+) -> Result<Office, Failure> {
     let clock = Clock::system();
     // The bus and the office share one box, so that what neither can keep is counted together.
     let dead = DeadLetterBox::open(store.mail.clone());
@@ -25,7 +38,15 @@ pub(crate) async fn open_office(context: Context<'_>, store: &Store) -> Result<O
         Reached::Away(why) => {
             // Everything that must not be lost goes through the store.
             context.output.talk(&format!("{why}; messages come a little later"));
-            Arc::new(InProcessBus::standing_in(config, why))
+            match (away, &context.config.bus.value) {
+                (BusAway::Reconnect, BusChoice::Redis(url)) => Arc::new(
+                    RedisBus::connect_later(RedisBusConfig::new(url, Uuid::new_v4(), config))
+                        .map_err(|error| Failure::usage(chain(&error)))?,
+                ),
+                (BusAway::Reconnect | BusAway::StandIn, _) => {
+                    Arc::new(InProcessBus::standing_in(config, why))
+                }
+            }
         }
     };
     let parts = OfficeParts {

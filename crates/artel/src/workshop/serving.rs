@@ -15,8 +15,10 @@ use super::agency::Agency;
 use super::assistant::assistant;
 use super::foundation::{Foundation, local_principal};
 use super::key_cabinet::lets_nobody_in;
+use super::office::BusAway;
 use super::open::{Workshop, settings_rules};
 use super::planner::{planner, planning_ms};
+use super::probes::probes;
 use super::prune::storeroom;
 use super::shelf::absolute;
 use crate::command::Context;
@@ -86,7 +88,7 @@ impl Serving {
         };
         let Foundation { catalogs, hubs, stores, shelves, workshop } =
             Foundation::open(context, local).await?;
-        let agency = Agency::open(context, &workshop).await?;
+        let agency = Agency::open(context, &workshop, BusAway::Reconnect).await?;
         catalogs.refresh(Reread::Folders).await.map_err(|error| Failure::unavailable(&error))?;
         catalogs.rebuild_supervisor();
         let (authenticator, fresh_token) = match token {
@@ -116,7 +118,7 @@ impl Serving {
             settings: settings_rules(context.config),
             authenticator,
             metrics: crate::metrics::renderer()?,
-            probes: Vec::new(),
+            probes: probes(&workshop.store, workshop.data()),
         });
         let skills_dirs = context.config.skills_dirs.value.clone();
         let background = vec![
@@ -148,6 +150,11 @@ impl Serving {
             tracing::info!(runs = runs.len(), agents = agents.len(), "going on with what was left over");
         }
         Ok(())
+    }
+
+    /// Returns when the store may have lost what was written last.
+    pub(crate) async fn store_lost(&self) {
+        self.workshop.store.lost().await;
     }
 
     /// Ends what works behind the server. What still runs can be recovered.

@@ -3,6 +3,7 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
@@ -14,6 +15,9 @@ use camino::Utf8Path;
 
 use crate::config::{Config, StoreChoice};
 use crate::failure::Failure;
+
+/// How often to look whether the store has lost something.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What a store keeps for the shared catalog.
 #[derive(Clone)]
@@ -65,6 +69,8 @@ pub(crate) struct Store {
     pub(crate) version: String,
     /// The store itself when it is a file, for what only files can do.
     pub(crate) file: Option<Arc<SqliteStore>>,
+    /// The store itself when it is PostgreSQL, for what only servers can do.
+    postgres: Option<Arc<PostgresStore>>,
 }
 
 impl Store {
@@ -83,7 +89,7 @@ impl Store {
                 let store = Arc::new(store.map_err(|error| cannot_open(config, &error))?);
                 let server = store.server_version().await.map_err(|error| cannot_open(config, &error))?;
                 let version = format!("PostgreSQL {server}, schema {SCHEMA_VERSION}");
-                Ok(Self { version, ..Self::of(store) })
+                Ok(Self { version, postgres: Some(store.clone()), ..Self::of(store) })
             }
         }
     }
@@ -110,6 +116,34 @@ impl Store {
             catalog: CatalogStore::of(store),
             version: String::new(),
             file: None,
+            postgres: None,
+        }
+    }
+
+    /// Writes something small and durable: says whether the store can be written.
+    pub(crate) async fn check_writable(&self) -> Result<(), StoreError> {
+        match (&self.file, &self.postgres) {
+            (Some(file), _) => file.check_writable().await,
+            (None, Some(postgres)) => postgres.check_writable().await,
+            (None, None) => self.runs.sync().await,
+        }
+    }
+
+    /// Returns when the store may have lost what was written last: this process cannot go on then. On PostgreSQL it keeps
+    /// that unlikely, as what was written is synced once a second.
+    pub(crate) async fn lost(&self) {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            looks.tick().await;
+            let is_lost = self.file.as_ref().is_some_and(|file| file.is_lost())
+                || self.postgres.as_ref().is_some_and(|postgres| postgres.is_lost());
+            if is_lost {
+                return;
+            }
+            if let Some(postgres) = &self.postgres {
+                // A server that is away is noticed and told by who needs it.
+                let _ = postgres.sync_if_needed().await;
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use crate::command::skill_run::{given, refused, schema};
 use crate::desk::{AgentRoll, RunDesk};
 use crate::failure::{self, Failure, chain};
 use crate::output::Tone;
-use crate::workshop::{Agency, Interrupts, Shelf, Workshop, cause, person, wait_for};
+use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Workshop, cause, person, wait_for};
 
 pub(crate) fn execute(context: Context<'_>, args: &ExecuteArgs) -> Result<(), Failure> {
     let (agent, called) = match context.remote()? {
@@ -49,7 +49,7 @@ async fn execute_here(context: Context<'_>, args: &ExecuteArgs) -> Result<(Agent
     let params = params(args, Some(shelf.catalog()))?;
     let workshop = Workshop::open(context, shelf).await?;
     let agent = AgentRoll::Here(&workshop.store).find(&args.which.agent).await?.agent_id;
-    let agency = Agency::open(context, &workshop).await?;
+    let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
     let mut interrupts = Interrupts::listen()?;
     let mut calling = std::pin::pin!(agency.agents.execute(agent, &args.operation, params, cause(context)));
     let called = loop {

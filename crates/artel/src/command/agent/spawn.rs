@@ -16,7 +16,7 @@ use crate::command::Context;
 use crate::desk::AgentRoll;
 use crate::failure::{self, Failure, chain};
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Agency, Interrupts, Shelf, Workshop, cause, wait_for};
+use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Workshop, cause, wait_for};
 
 pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Said };
@@ -41,7 +41,7 @@ async fn spawn_here(context: Context<'_>, args: &SpawnArgs, shown: Shown) -> Res
     if let Some(parent) = &args.parent {
         request.parent = Some(AgentRoll::Here(&workshop.store).find(parent).await?.agent_id);
     }
-    let agency = Agency::open(context, &workshop).await?;
+    let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
     // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
     let interrupts = Interrupts::listen()?;
     let spawned = agency.agents.spawn(&request, SpawnCaller::LOCAL, cause(context)).await;

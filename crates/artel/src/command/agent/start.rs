@@ -13,7 +13,7 @@ use crate::command::Context;
 use crate::desk::AgentRoll;
 use crate::failure::{self, Failure, chain};
 use crate::output::Shown;
-use crate::workshop::{Agency, Interrupts, Shelf, Workshop, cause, wait_for};
+use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Workshop, cause, wait_for};
 
 pub(crate) fn start(context: Context<'_>, args: &StartArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Said };
@@ -29,7 +29,7 @@ async fn start_here(context: Context<'_>, args: &StartArgs, shown: Shown) -> Res
     let shelf = Shelf::open(context, Keep::Instructions).await?;
     let workshop = Workshop::open(context, shelf).await?;
     let agent = AgentRoll::Here(&workshop.store).find(&args.which.agent).await?.agent_id;
-    let agency = Agency::open(context, &workshop).await?;
+    let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
     // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
     let interrupts = Interrupts::listen()?;
     let started = agency.agents.start(agent, CallOrigin::Local, cause(context)).await;

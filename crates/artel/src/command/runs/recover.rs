@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::list::what;
 use crate::command::Context;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Agency, Interrupts, Shelf, Store, Workshop, wait_for};
+use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Store, Workshop, wait_for};
 
 /// How often to look whether something only waits for somebody, in milliseconds.
 const LOOK_MS: u64 = 200;
@@ -41,7 +41,7 @@ pub(crate) fn recover(context: Context<'_>, asked: Asked) -> Result<(), Failure>
         // An agent that goes on may need plans to be made for it.
         let shelf = Shelf::open(context, Keep::Instructions).await?;
         let workshop = Workshop::open(context, shelf).await?;
-        let agency = Agency::open(context, &workshop).await?;
+        let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
         let mut interrupts = Interrupts::listen()?;
         let mut recovered = Recovered::default();
         tokio::select! {
