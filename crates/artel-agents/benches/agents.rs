@@ -251,6 +251,7 @@ fn agents(folder: &Utf8Path, shelf: Arc<SkillShelf>) -> Agents {
         runs_max: 1,
         poll_ms: 200,
         closing_grace_ms: 0,
+        kill_grace_ms: 0,
     };
     let parts = AgentsParts {
         stores: Stores { agents: store.clone(), runs: store.clone() },

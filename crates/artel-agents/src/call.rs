@@ -47,6 +47,7 @@ impl Agents {
         params: Map<String, Value>,
         cause: Cause,
     ) -> Result<Map<String, Value>, CallError> {
+        self.shared.refuse_while_closing()?;
         self.shared.clone().execute(id, tool, params, cause).await
     }
 }

@@ -1,5 +1,6 @@
 //! Spawning: everything is decided first; then the agent is kept, and begins.
 
+use artel_engine::SubmitError;
 use artel_model::access::Viewer;
 use artel_model::agent::{
     AgentEvent, AgentRecord, AgentSpec, AgentState, CallOrigin, Cause, InvalidTransition, Parent,
@@ -45,6 +46,7 @@ impl Agents {
         origin: CallOrigin,
         cause: Cause,
     ) -> Result<AgentRecord, StartRefused> {
+        self.shared.refuse_while_closing()?;
         let record = self.shared.read(id).await?.ok_or(StartRefused::Unknown(id))?;
         match record.state() {
             AgentState::Idle => {}
@@ -78,11 +80,17 @@ impl Agents {
         caller: SpawnCaller<'_>,
         cause: Cause,
     ) -> Result<Spawned, SpawnFailed> {
+        self.shared.refuse_while_closing()?;
         self.shared.clone().spawn(request, caller, cause).await
     }
 }
 
 impl Shared {
+    /// Nothing new begins while the engine is being closed.
+    pub(crate) fn refuse_while_closing(&self) -> Result<(), AgentsError> {
+        if self.parts.engine.is_closing() { Err(AgentsError::Submit(SubmitError::Closing)) } else { Ok(()) }
+    }
+
     pub(crate) async fn spawn(
         self: std::sync::Arc<Self>,
         request: &SpawnRequest,

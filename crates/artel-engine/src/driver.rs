@@ -27,15 +27,15 @@ use crate::slots::{Slot, Slots};
 
 mod outage;
 
-pub use outage::StoreOutage;
 pub(crate) use outage::Outages;
+pub use outage::StoreOutage;
 
 /// Notes of attempts that may wait to be heard; more make their scripts wait.
 const NOTES_MAX: usize = 256;
 /// Events read from a log at once.
 const LOG_PAGE: usize = 1000;
-/// How often a write is tried again while what runs goes on, and after how long.
-const WRITE_RETRIES_MAX: u32 = 7;
+/// How long a write is tried again while what runs goes on, and after which pause at first; it doubles.
+const WRITE_PATIENCE_MS: u64 = 6_000;
 const WRITE_RETRY_MS: u64 = 50;
 
 /// What every driver of an engine shares.
@@ -52,7 +52,7 @@ pub(crate) struct Surroundings {
 }
 
 /// How far the end of an engine has come.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Closing {
     /// It goes on.
     Open,
@@ -343,11 +343,12 @@ impl Driver {
             executions: effects.executions,
             health: health.collect(),
         };
-        let mut retries = 0;
+        let clock = self.surroundings.clock;
+        let (since, mut retries) = (clock.now(), 0);
         let result = loop {
             match self.surroundings.store.append(append.clone()).await {
                 Err(AppendError::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }))
-                    if retries < WRITE_RETRIES_MAX =>
+                    if clock.now().millis_since(since) < WRITE_PATIENCE_MS =>
                 {
                     self.surroundings.meters.retries.increment(1);
                     tokio::time::sleep(Duration::from_millis(WRITE_RETRY_MS << retries)).await;

@@ -44,8 +44,10 @@ pub struct EngineConfig {
     pub runs_max: usize,
     /// How often to look for what other processes wrote.
     pub poll_ms: u64,
-    /// How long running steps have to end when the engine closes.
+    /// How long running steps may go on when the engine closes.
     pub closing_grace_ms: u64,
+    /// How long steps may take to end once they are told to.
+    pub kill_grace_ms: u64,
 }
 
 /// A handle of the engine; clones are the same engine.
@@ -209,7 +211,12 @@ impl Engine {
         replayed.run.take_effects(&self.shared.config.node);
         tracing::info!(run = %row.summary.run_id, "the run is taken over from a driver that is gone");
         self.shared.surroundings.meters.recovered.increment(1);
-        self.drive(replayed.run, replayed.revision, fence, vec![RunEvent::Interrupted { because: Interruption::OwnerDied }]);
+        self.drive(
+            replayed.run,
+            replayed.revision,
+            fence,
+            vec![RunEvent::Interrupted { because: Interruption::OwnerDied }],
+        );
         Ok(true)
     }
 
@@ -350,15 +357,37 @@ impl Engine {
 
     /// Lets what runs come to its end for a while, then ends it; starts nothing more, and leaves the rest to be recovered.
     pub async fn close(&self) {
-        let grace = Duration::from_millis(self.shared.config.closing_grace_ms);
-        for closing in [Closing::NoNewSteps, Closing::EndSteps] {
-            self.shared.closing.send_replace(closing);
-            // Scripts that do not end when they are asked to are killed after as long a grace by who runs them.
-            let patience = if closing == Closing::EndSteps { grace + KILL_PATIENCE } else { grace };
+        let EngineConfig { closing_grace_ms, kill_grace_ms, .. } = self.shared.config;
+        // Scripts that do not end when they are asked to are killed after their grace by who runs them.
+        let killed = Duration::from_millis(kill_grace_ms) + KILL_PATIENCE;
+        let phases =
+            [(Closing::NoNewSteps, Duration::from_millis(closing_grace_ms)), (Closing::EndSteps, killed)];
+        for (closing, patience) in phases {
+            self.close_further(closing);
             if tokio::time::timeout(patience, self.drivers_gone()).await.is_ok() {
                 return;
             }
         }
+    }
+
+    /// Ends what runs at once, also when the engine is being closed.
+    pub fn end_steps_now(&self) {
+        self.close_further(Closing::EndSteps);
+    }
+
+    /// Says whether the engine is being closed, so that nothing new begins.
+    pub fn is_closing(&self) -> bool {
+        *self.shared.closing.borrow() != Closing::Open
+    }
+
+    fn close_further(&self, closing: Closing) {
+        self.shared.closing.send_if_modified(|current| {
+            let goes_further = closing > *current;
+            if goes_further {
+                *current = closing;
+            }
+            goes_further
+        });
     }
 
     async fn drivers_gone(&self) {

@@ -355,6 +355,7 @@ impl World {
             runs_max: 2,
             poll_ms: 50,
             closing_grace_ms,
+            kill_grace_ms: 0,
         };
         let outage = self.outage.clone();
         let store = Arc::new(Stumbling { inner: self.store.clone(), dice: self.dice.clone(), outage });

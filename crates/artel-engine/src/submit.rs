@@ -39,6 +39,9 @@ pub enum SubmitError {
         /// The earlier run.
         run: RunId,
     },
+    /// The engine is being closed.
+    #[error("artel is being stopped, and begins nothing more")]
+    Closing,
     /// The store failed.
     #[error("cannot keep the run")]
     Store(#[source] StoreError),
@@ -51,6 +54,9 @@ impl Engine {
         submission: Submission,
         idempotency_key: Option<String>,
     ) -> Result<Submitted, SubmitError> {
+        if self.is_closing() {
+            return Err(SubmitError::Closing);
+        }
         self.submit_run(RunId(Uuid::now_v7()), submission, idempotency_key).await
     }
 

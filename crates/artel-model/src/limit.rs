@@ -251,6 +251,8 @@ limits! {
     TRAIL_ENTRIES_MAX: u64 = 1_000_000, "Entries about people in the trails of all skills; the oldest are removed first.";
     TRAIL_VERSIONS_MAX: usize = 50, "Earlier states of a skill's files whose scans and runs belong to its trail; the last count.";
     SPANS_WAITING_MAX: usize = 8192, "Spans that wait to be sent to a collector of traces; further ones are lost and counted.";
+    SHUTDOWN_GRACE_SECONDS: u64 = 30, "Seconds that running steps may go on when a server is stopped, unless `[server] shutdown_grace` says otherwise.";
+    SHUTDOWN_GRACE_SECONDS_MAX: u64 = 86_400, "Seconds that `[server] shutdown_grace` may be.";
     BUNDLE_SKILLS_MAX: usize = 200, "Skills that are asked for in one bundle.";
     BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024, "Bytes of files in one bundle of skills; what does not fit is asked for again. The first skill always fits.";
 }

@@ -43,7 +43,11 @@ impl NotReady {
     pub(crate) fn refusal(self, asker_is_admin: bool) -> ApiError {
         let message = format!("The server is not ready: the {} is not there.", self.name);
         let error = ApiError::unavailable("not_ready", message);
-        if asker_is_admin { error.with_details(json!({"missing": self.name, "cause": self.why})) } else { error }
+        if asker_is_admin {
+            error.with_details(json!({"missing": self.name, "cause": self.why}))
+        } else {
+            error
+        }
     }
 }
 

@@ -105,6 +105,7 @@ async fn steps_per_second(folder: &Utf8Path, name: &str, chains: usize, steps: u
         runs_max: 4096,
         poll_ms: 200,
         closing_grace_ms: 0,
+        kill_grace_ms: 0,
     };
     let engine = Engine::start(config, store, Arc::new(NoHands), Clock::system());
     let submission = chain(steps);

@@ -383,6 +383,7 @@ fn engine_config() -> EngineConfig {
         runs_max: 100,
         poll_ms: 20,
         closing_grace_ms: 500,
+        kill_grace_ms: 500,
     }
 }
 

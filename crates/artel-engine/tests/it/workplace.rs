@@ -182,5 +182,6 @@ fn engine_config() -> EngineConfig {
         runs_max: 10,
         poll_ms: 1000,
         closing_grace_ms: 1000,
+        kill_grace_ms: 1000,
     }
 }

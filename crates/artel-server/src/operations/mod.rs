@@ -44,6 +44,7 @@ pub use keys::KeyDesk;
 pub(crate) use messages::{counts, dead_letters, mark_read, publish, read_mail, request, send};
 pub(crate) use plans::{check_plan, generate};
 pub(crate) use policy::explain;
+pub(crate) use refusal::draining;
 pub(crate) use rendered::Rendered;
 pub(crate) use runs::{
     command_run, list_runs, prune_runs, read_run, read_run_log, run_log, run_plan, run_status, start_run,

@@ -29,10 +29,19 @@ pub(super) fn invalid_plan(problems: &[PlanProblem]) -> ApiError {
     ApiError::unprocessable("invalid_plan", message).with_details(json!({"problems": problems}))
 }
 
+/// The server is being stopped: what is asked for may be asked of the next one.
+pub(crate) fn draining() -> ApiError {
+    ApiError::unavailable(
+        "draining",
+        "The server is being stopped and begins nothing more. Please try again later.",
+    )
+}
+
 impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::KeyTaken { run, .. } => idempotency::conflict().with_details(json!({"run_id": run})),
+            SubmitError::Closing => draining(),
             SubmitError::Store(error) => error.into(),
         }
     }

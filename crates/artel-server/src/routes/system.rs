@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, openapi, shape};
-use axum::Json;
 use axum::Extension;
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::Html;
@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::error::ApiError;
 use crate::auth::ClientAddress;
+use crate::error::ApiError;
+use crate::operations::draining;
 use crate::probe::{self, readiness};
 use crate::route::{Route, endpoints};
 
@@ -134,6 +135,9 @@ async fn readyz(
     Extension(from): Extension<ClientAddress>,
     headers: HeaderMap,
 ) -> Result<Json<Readiness>, ApiError> {
+    if app.engine().is_closing() {
+        return Err(draining());
+    }
     match readiness(&app).await {
         Ok(probe::Readiness { checked, degraded }) => {
             Ok(Json(Readiness { status: "ready", checked, degraded }))

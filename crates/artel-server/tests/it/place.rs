@@ -263,6 +263,7 @@ fn engine(
         runs_max: 100,
         poll_ms: 20,
         closing_grace_ms: 500,
+        kill_grace_ms: 500,
     };
     Engine::start(config, store.clone(), Arc::new(hands), Clock::system())
 }

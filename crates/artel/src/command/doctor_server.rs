@@ -3,6 +3,7 @@
 use artel_api::client::{ApiPath, Client, ClientError};
 use artel_api::operator::Whoami;
 use artel_model::access::{Scope, TeamId};
+use artel_model::limit::SHUTDOWN_GRACE_SECONDS;
 use serde::Deserialize;
 use tracing::level_filters::LevelFilter;
 
@@ -93,6 +94,11 @@ fn listening_settings(config: &Config) -> Vec<Row> {
         ("[server] trusted_proxies", proxies, origin(!server.trusted_proxies.is_empty())),
         ("[server] tls_certificate", tls, origin(server.tls.is_some())),
         ("[server] publish_skills", server.publishes_skills.to_string(), origin(server.publishes_skills)),
+        (
+            "[server] shutdown_grace",
+            server.shutdown_grace.to_string(),
+            origin(server.shutdown_grace != SHUTDOWN_GRACE_SECONDS),
+        ),
         ("[server] log", log.0, log.1),
     ]
 }

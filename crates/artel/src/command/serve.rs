@@ -42,13 +42,19 @@ pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure>
         let mut is_lost = false;
         let stopped = async {
             tokio::select! {
-                () = interrupts.next() => {}
+                () = interrupts.next() => {
+                    context.output.talk("stopping: running steps may end; once more ends them at once");
+                    serving.drain(&mut interrupts).await;
+                }
                 () = serving.store_lost() => is_lost = true,
             }
         };
         server.run(stopped).await;
-        context.output.talk("stopping");
         reloading.abort();
+        if is_lost {
+            // What runs cannot be recorded: it is ended, and goes on from the log.
+            serving.end_steps_now();
+        }
         serving.close().await;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "the server has stopped");
         if is_lost { Err(store_lost()) } else { Ok(()) }

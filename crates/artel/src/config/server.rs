@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use artel_engine::scanner::ScannerPolicy;
 use artel_model::catalog::{Gate, Severity};
+use artel_model::limit::{SHUTDOWN_GRACE_SECONDS, SHUTDOWN_GRACE_SECONDS_MAX};
 use artel_server::Network;
 use camino::Utf8PathBuf;
 use serde::Deserialize;
@@ -37,6 +38,7 @@ pub(super) struct ServerTable {
     publish_skills: bool,
     slow_request_ms: Option<u64>,
     log: Option<String>,
+    shutdown_grace: Option<u64>,
 }
 
 /// What `[oidc]` may say.
@@ -96,6 +98,8 @@ pub(crate) struct ServerSettings {
     pub(crate) slow_request_ms: Option<u64>,
     /// How much is logged, when `$ARTEL_LOG` does not say it.
     pub(crate) log: Option<LevelFilter>,
+    /// Seconds that running steps may go on when the server is stopped.
+    pub(crate) shutdown_grace: u64,
 }
 
 /// Where hubs may be.
@@ -169,8 +173,19 @@ impl ServerTable {
             publishes_skills: self.publish_skills,
             slow_request_ms: self.slow_request_ms,
             log,
+            shutdown_grace: shutdown_grace(self.shutdown_grace)?,
         };
         Ok(Setting { value, origin })
+    }
+}
+
+fn shutdown_grace(seconds: Option<u64>) -> Result<u64, Failure> {
+    match seconds {
+        Some(seconds) if seconds > SHUTDOWN_GRACE_SECONDS_MAX => Err(Failure::usage(format!(
+            "`[server] shutdown_grace` is {seconds} seconds, at most {SHUTDOWN_GRACE_SECONDS_MAX} are possible"
+        ))),
+        Some(seconds) => Ok(seconds),
+        None => Ok(SHUTDOWN_GRACE_SECONDS),
     }
 }
 

@@ -171,7 +171,7 @@ pub(super) fn not_submitted(error: &SubmitError) -> Failure {
     match error {
         SubmitError::KeyTaken { run, .. } => Failure::usage(chain(error))
             .hint(format!("give another `--key`, or look at the earlier run with `artel run show {run}`")),
-        SubmitError::Store(_) => store_failed(error),
+        SubmitError::Closing | SubmitError::Store(_) => store_failed(error),
     }
 }
 

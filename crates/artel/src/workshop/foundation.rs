@@ -36,15 +36,25 @@ pub(crate) struct Foundation {
 }
 
 impl Foundation {
-    /// Opens the store and the workshop. The catalog is not read yet. `local` is whose eyes the local owner sees with.
+    /// Opens the store and the workshop, as a command does. The catalog is not read yet. `local` is whose eyes the local owner
+    /// sees with.
     pub(crate) async fn open(context: Context<'_>, local: Option<Viewer>) -> Result<Self, Failure> {
+        Self::open_with_grace(context, local, context.config.run.value.grace_ms).await
+    }
+
+    /// The same, where running steps may go on for `closing_grace_ms` when it closes.
+    pub(super) async fn open_with_grace(
+        context: Context<'_>,
+        local: Option<Viewer>,
+        closing_grace_ms: u64,
+    ) -> Result<Self, Failure> {
         let data = absolute(&context.config.data.value)?;
         let store = Store::open(context.config).await?;
         let stores = stores(&store);
         let catalogs = catalogs(context, &stores)?;
         let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone(), local));
         let shelf = Shelf { skills: Arc::new(empty_shelf(&data)), store: Some(store) };
-        let workshop = Workshop::open_on(context, shelf, shelves.clone()).await?;
+        let workshop = Workshop::open_on(context, shelf, shelves.clone(), closing_grace_ms).await?;
         let hubs = hubs(context, &catalogs, &workshop)?;
         let work = workshop.work().join("scans");
         if let Some(scanner) = second_scanner(context.config, &workshop.launcher, &work).await {

@@ -53,14 +53,17 @@ impl Workshop {
     /// Opens a workshop with the skills on a shelf.
     pub(crate) async fn open(context: Context<'_>, shelf: Shelf) -> Result<Self, Failure> {
         let shelves = Arc::new(OneShelf::new(shelf.skills.clone()));
-        Self::open_on(context, shelf, shelves).await
+        let closing_grace_ms = context.config.run.value.grace_ms;
+        Self::open_on(context, shelf, shelves, closing_grace_ms).await
     }
 
-    /// Opens a workshop for whoever sees something else than what is on the shelf.
+    /// Opens a workshop for whoever sees something else than what is on the shelf. When it closes, running steps may go on
+    /// for `closing_grace_ms`.
     pub(super) async fn open_on(
         context: Context<'_>,
         shelf: Shelf,
         shelves: Arc<dyn Shelves>,
+        closing_grace_ms: u64,
     ) -> Result<Self, Failure> {
         let config = context.config;
         let data = absolute(&config.data.value)?;
@@ -102,7 +105,7 @@ impl Workshop {
         #[cfg(not(debug_assertions))]
         let runs = store.runs.clone();
         let engine = Engine::start(
-            engine_config(config, lock.id().clone()),
+            EngineConfig { closing_grace_ms, ..engine_config(config, lock.id().clone()) },
             runs,
             Arc::new(hands.clone()),
             Clock::system(),
@@ -173,6 +176,7 @@ pub(super) fn engine_config(config: &Config, owner: OwnerId) -> EngineConfig {
         runs_max: run.runs,
         poll_ms: POLL_MS,
         closing_grace_ms: run.grace_ms,
+        kill_grace_ms: run.grace_ms,
     }
 }
 

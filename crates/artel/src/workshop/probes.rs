@@ -23,10 +23,7 @@ const SAMPLE: [u8; 4096] = [0; 4096];
 /// Returns what says whether a server can keep anything.
 pub(super) fn probes(store: &Store, data: &Utf8Path) -> Vec<Arc<dyn Probe>> {
     let once = |probe: Box<dyn Probe>| Arc::new(Once { probe, last: Mutex::default() }) as Arc<dyn Probe>;
-    vec![
-        once(Box::new(StoreProbe(store.clone()))),
-        once(Box::new(FolderProbe { data: data.to_owned() })),
-    ]
+    vec![once(Box::new(StoreProbe(store.clone()))), once(Box::new(FolderProbe { data: data.to_owned() }))]
 }
 
 /// A probe that is asked once a second at most, however many ask.

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use super::agency::Agency;
 use super::assistant::assistant;
 use super::foundation::{Foundation, local_principal};
+use super::interrupts::Interrupts;
 use super::key_cabinet::lets_nobody_in;
 use super::office::BusAway;
 use super::open::{Workshop, settings_rules};
@@ -82,12 +83,14 @@ impl Serving {
         token: Token,
     ) -> Result<Self, Failure> {
         close_data_folder(context).await?;
-        let local = match token {
-            Token::Unneeded => Some(local_principal(&context.config.environment).viewer),
-            Token::Kept | Token::Renewed => None,
+        let (local, grace_ms) = match token {
+            Token::Unneeded => {
+                (Some(local_principal(&context.config.environment).viewer), context.config.run.value.grace_ms)
+            }
+            Token::Kept | Token::Renewed => (None, context.config.server.value.shutdown_grace * 1000),
         };
-        let Foundation { catalogs, hubs, stores, shelves, workshop } =
-            Foundation::open(context, local).await?;
+        let foundation = Foundation::open_with_grace(context, local, grace_ms).await?;
+        let Foundation { catalogs, hubs, stores, shelves, workshop } = foundation;
         let agency = Agency::open(context, &workshop, BusAway::Reconnect).await?;
         catalogs.refresh(Reread::Folders).await.map_err(|error| Failure::unavailable(&error))?;
         catalogs.rebuild_supervisor();
@@ -152,9 +155,26 @@ impl Serving {
         Ok(())
     }
 
+    /// Begins nothing more, and lets running steps end within the configured grace; then they are stopped, and their runs are
+    /// left to the next start. A second signal stops them at once.
+    pub(crate) async fn drain(&self, interrupts: &mut Interrupts) {
+        let engine = &self.workshop.engine;
+        let mut closing = std::pin::pin!(engine.close());
+        tokio::select! {
+            () = &mut closing => return,
+            () = interrupts.next() => engine.end_steps_now(),
+        }
+        closing.await;
+    }
+
     /// Returns when the store may have lost what was written last.
     pub(crate) async fn store_lost(&self) {
         self.workshop.store.lost().await;
+    }
+
+    /// Ends what runs at once.
+    pub(crate) fn end_steps_now(&self) {
+        self.workshop.engine.end_steps_now();
     }
 
     /// Ends what works behind the server. What still runs can be recovered.

@@ -12,6 +12,8 @@ use crate::session::Session;
 
 /// The administrator's token, the same after every restart.
 pub(crate) const TOKEN: &str = "f3a91c77d20e4b58a6c1907be4d2385f";
+/// A server that counts no requests: tests ask again until something is so.
+const UNCOUNTED: &str = "[server]\nrequests_per_second = 100000\nrequest_burst = 100000\n";
 /// The file in which steps leave their marks.
 const MARKS: &str = "marks.log";
 
@@ -27,6 +29,8 @@ printf '{"version":"0","type":"done","ok":true,"output":{"step":"%s"}}\n' "$ARTE
 pub(crate) enum Kind {
     Sqlite,
     Postgres,
+    /// A PostgreSQL server of the test's own, which can be stopped.
+    OwnPostgres,
 }
 
 /// Whether the steps of a chain may be repeated.
@@ -47,6 +51,7 @@ impl FaultPlace {
         let database = match kind {
             Kind::Sqlite => None,
             Kind::Postgres => Some(Database::any()),
+            Kind::OwnPostgres => Some(Database::on_own_server()),
         };
         Self::on(database)
     }
@@ -54,7 +59,15 @@ impl FaultPlace {
     fn on(database: Option<Database>) -> Self {
         let mut session = database.as_ref().map_or_else(Session::new, Database::session);
         session.set("ARTEL_ADMIN_TOKEN", TOKEN);
+        // What is not read must not fill the pipe.
+        session.set("ARTEL_LOG", "off");
+        session.write("artel.toml", UNCOUNTED);
         Self { session, database }
+    }
+
+    /// Adds to `[server]`, and what follows it, in the configuration.
+    pub(crate) fn configure(&self, rest: &str) {
+        self.session.write("artel.toml", &format!("{UNCOUNTED}{rest}"));
     }
 
     /// Puts a skill and a plan of its steps in a row into the place.
@@ -76,6 +89,11 @@ impl FaultPlace {
         let tools: Vec<Value> = steps.iter().enumerate().map(tool).collect();
         let plan = json!({"requestId": "8f14e45f-ceea-4e7a-9b1c-2d3e4f5a6b7c", "tools": tools});
         self.session.write("plan.json", &plan.to_string());
+    }
+
+    /// Gives the PostgreSQL server an order: `stop`, `start` or `restart`, each as a crash.
+    pub(crate) fn postgres(&mut self, order: &str) {
+        self.database.as_mut().unwrap().own.as_mut().unwrap().order(order);
     }
 
     pub(crate) fn serve(&self) -> Served {

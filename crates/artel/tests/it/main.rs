@@ -21,6 +21,7 @@ mod messages;
 mod metrics;
 mod mistakes;
 mod operating;
+mod outages;
 mod plans;
 mod policy;
 mod postgres;

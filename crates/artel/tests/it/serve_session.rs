@@ -55,18 +55,35 @@ impl Served {
         self.call("GET", path, token, "", "")
     }
 
+    /// Asks for something of a server that may have ended.
+    pub(crate) fn try_get(&self, path: &str, token: &str) -> std::io::Result<(u16, String)> {
+        self.try_call("GET", path, token, "", "")
+    }
+
     fn call(&self, method: &str, path: &str, token: &str, head: &str, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        self.try_call(method, path, token, head, body).unwrap()
+    }
+
+    fn try_call(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        head: &str,
+        body: &str,
+    ) -> std::io::Result<(u16, String)> {
+        let mut stream = TcpStream::connect(&self.address)?;
         let address = &self.address;
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{head}\r\n{body}"
         );
-        stream.write_all(request.as_bytes()).unwrap();
+        stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answer)?;
+        let cut = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "no whole answer");
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(cut)?;
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, body.to_owned())
+        Ok((status, body.to_owned()))
     }
 
     /// Sends something, and returns the status and the body.
@@ -99,6 +116,16 @@ impl Served {
     /// Returns the id of its process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Returns its exit code, if it has ended.
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().and_then(|status| status.code())
+    }
+
+    /// Waits for its end, and returns its exit code.
+    pub(crate) fn ended(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// Asks it to end, and returns its exit code and what it said.

@@ -136,6 +136,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        [server] trusted_proxies       default      none
        [server] tls_certificate       default      off
        [server] publish_skills        default      false
+       [server] shutdown_grace        default      30
        [server] log                   default      info
        [oidc]                         default      none
        [hubs]                         default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
