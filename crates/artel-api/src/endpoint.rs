@@ -3,6 +3,7 @@
 
 use artel_model::access::Scope;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::Value;
 
 /// Makes the schema of a type.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -113,4 +114,20 @@ pub struct Endpoint {
     pub body: Body,
     /// How it answers, beside the errors that every endpoint with the same needs has.
     pub answers: &'static [Answer],
+}
+
+impl Endpoint {
+    /// Returns the names of the parameters that its query may have, in the order of the alphabet.
+    pub fn query_names(&self) -> Vec<String> {
+        let Some(query) = self.query else { return Vec::new() };
+        let mut generator = SchemaGenerator::default();
+        let schema = query(&mut generator);
+        let named = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+        let schema = match named {
+            Some(name) => generator.definitions().get(name).cloned().unwrap_or_default(),
+            None => schema.to_value(),
+        };
+        let properties = schema["properties"].as_object();
+        properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect()
+    }
 }

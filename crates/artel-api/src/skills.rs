@@ -29,7 +29,15 @@ pub struct SkillQuery {
     pub scan_status: Option<String>,
     /// Only what has all these tags, with commas between them.
     pub tags: Option<String>,
-    /// Whether instructions come with the skills.
+    /// Whether instructions and the contents of files come with the skills.
+    pub include_content: Option<bool>,
+}
+
+/// What to tell of a skill.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntryQuery {
+    /// Whether the contents of files come with it.
     pub include_content: Option<bool>,
 }
 
@@ -130,6 +138,10 @@ pub struct SkillEntry {
     pub content_hash: String,
     /// Its files.
     pub files: Vec<SkillFile>,
+    /// How many files come without their contents though contents were asked for: they are too large, do not fit into
+    /// one answer any more, or have changed; each can be read on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents_left_out: Option<usize>,
     /// How it stands with scanners.
     pub scan_status: ScanStatus,
     /// What scanners said.
@@ -143,7 +155,7 @@ pub struct SkillEntry {
     /// Whether it is held back because of what scanners found: only its owner sees it, and it cannot be run.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_held_back: bool,
-    /// The number of its last change, to send back in `If-Match`; only saved skills have one.
+    /// The number of its last change, which its `ETag` begins with; only saved skills have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// What is not wrong but should be known, like a size near the limit.
@@ -166,6 +178,12 @@ pub struct SkillFile {
     pub hash: String,
     /// Whether it may be executed.
     pub is_executable: bool,
+    /// Its content, when it was asked for and is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its content in base64, when it was asked for and is not text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
 }
 
 /// What scanners said of a skill.
@@ -304,6 +322,20 @@ pub struct HistoryQuery {
     /// Changes on a page.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
+}
+
+/// What an uploaded archive says otherwise; only for `application/zip`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveQuery {
+    /// The skill's name, instead of the one in its `SKILL.md`.
+    pub name: Option<String>,
+    /// What people call it, instead of what its `SKILL.md` says.
+    pub title: Option<String>,
+    /// Who sees it: `global`, `team` or `personal`, which is the default.
+    pub visibility: Option<String>,
+    /// The teams that see it, with commas between them; for the visibility `team`.
+    pub team_ids: Option<String>,
 }
 
 /// How a file of a saved skill is put there.

@@ -133,6 +133,8 @@ limits! {
     CATALOG_VIEWS_MAX: usize = 256, "Different views of one catalog that are kept; others are made again when somebody asks.";
     CATALOG_INDEXES_MAX: usize = 64, "Search indexes of views that are kept; others are built again when somebody searches.";
     CATALOG_INDEX_BYTES_MAX: usize = 512 * 1024 * 1024, "Bytes of all search indexes of views that are kept.";
+    INCLUDED_FILE_BYTES_MAX: u64 = 1024 * 1024, "Bytes of one file whose content comes with a skill (`include_content=true`); a larger one is read on its own.";
+    INCLUDED_BYTES_MAX: u64 = 8 * 1024 * 1024, "Bytes of the contents of files that come with skills in one answer (`include_content=true`); `contents_left_out` counts the rest.";
     CUSTOM_SKILL_BYTES_USUAL_MAX: usize = 5 * 1024 * 1024, "Bytes of all files of a saved skill; a larger one draws a warning.";
     CUSTOM_SKILL_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of all files of a saved skill; a larger one is refused.";
     CUSTOM_SKILL_FILES_MAX: usize = 1000, "Files of a saved skill, its instructions included.";

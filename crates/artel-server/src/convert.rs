@@ -31,6 +31,7 @@ pub(crate) fn skill_entry(entry: &Entry, with_content: bool) -> SkillEntry {
         updated_at: entry.updated_at,
         content_hash: entry.content_hash.clone(),
         files: entry.files.iter().map(skill_file).collect(),
+        contents_left_out: None,
         scan_status: entry.scan.status,
         scan: SkillScan {
             max_severity: entry.scan.worst,
@@ -63,6 +64,8 @@ pub(crate) fn skill_file(file: &artel_catalog::shared::EntryFile) -> SkillFile {
         size: file.size,
         hash: file.hash.to_string(),
         is_executable: file.is_executable,
+        text: None,
+        base64: None,
     }
 }
 

@@ -2,16 +2,19 @@
 //! because no route can be made without saying what it needs.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use artel_api::{Endpoint, Method, Needs};
 use artel_engine::trace::within;
 use artel_model::access::{Credential, Principal, Scope};
 use axum::Router;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::handler::Handler;
+use axum::http::Uri;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use serde_json::json;
 
 use crate::app::App;
 use crate::auth::ClientAddress;
@@ -20,6 +23,12 @@ use crate::limit::Asker;
 use crate::request_log::RequestFacts;
 use crate::routes;
 use crate::traced::RequestSpan;
+
+/// What monitors ask to see whether the process lives. It costs nothing, so no caller is kept from it: otherwise one who
+/// asks much would make the server look dead to a monitor at the same address.
+const LIVENESS: &str = "/healthz";
+/// Characters of an unknown parameter that its sender is shown.
+const PARAMETER_CHARS_SHOWN: usize = 64;
 
 /// An endpoint and who answers it.
 pub struct Route {
@@ -61,16 +70,23 @@ pub(crate) fn router(app: &App) -> Router {
 }
 
 /// What a check knows of its endpoint.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Checked {
     needs: Needs,
     group: &'static str,
     path: &'static str,
+    /// The parameters that its query may have.
+    parameters: Arc<[String]>,
 }
 
 impl Checked {
     fn of(endpoint: &Endpoint) -> Self {
-        Self { needs: endpoint.needs, group: endpoint.group, path: endpoint.path }
+        Self {
+            needs: endpoint.needs,
+            group: endpoint.group,
+            path: endpoint.path,
+            parameters: endpoint.query_names().into(),
+        }
     }
 }
 
@@ -90,7 +106,7 @@ async fn check(
         RequestSpan::begin(&mut request, endpoint.path)
     };
     let place = span.place();
-    let came = within(place, admitted(&app, endpoint, address, request, next, (&mut span, &facts))).await;
+    let came = within(place, admitted(&app, &endpoint, address, request, next, (&mut span, &facts))).await;
     span.answered(match &came {
         Ok(response) => response.status(),
         Err(error) => error.status,
@@ -101,7 +117,7 @@ async fn check(
 /// Answers a request when its sender may call the endpoint.
 async fn admitted(
     app: &App,
-    endpoint: Checked,
+    endpoint: &Checked,
     address: SocketAddr,
     mut request: Request,
     next: Next,
@@ -136,9 +152,28 @@ async fn admitted(
         request.extensions_mut().insert(principal);
         asker
     };
-    limits.requests.take(&asker, now).map_err(|too_many| ApiError::too_many(too_many.retry_after_seconds))?;
+    if endpoint.path != LIVENESS {
+        let taken = limits.requests.take(&asker, now);
+        taken.map_err(|too_many| ApiError::too_many(too_many.retry_after_seconds))?;
+    }
+    known_parameters(request.uri(), &endpoint.parameters)?;
     request.extensions_mut().insert(from);
     Ok(next.run(request).await)
+}
+
+/// Refuses a query with a parameter that the endpoint does not have: a caller who mistypes a filter must not get the
+/// answer to another question.
+fn known_parameters(uri: &Uri, known: &[String]) -> Result<(), ApiError> {
+    let sent = Query::<Vec<(String, String)>>::try_from_uri(uri);
+    let Query(sent) = sent.map_err(|error| ApiError::bad_request("invalid_query", error.body_text()))?;
+    let Some((unknown, _)) = sent.into_iter().find(|(name, _)| !known.contains(name)) else { return Ok(()) };
+    let unknown: String = unknown.chars().take(PARAMETER_CHARS_SHOWN).collect();
+    let message = match known {
+        [] => format!("there is no parameter `{unknown}`: this takes none"),
+        known => format!("there is no parameter `{unknown}`; there are: {}", known.join(", ")),
+    };
+    let details = json!({"parameter": unknown, "known": known});
+    Err(ApiError::bad_request("unknown_parameter", message).with_details(details))
 }
 
 /// Says whether a principal may call an endpoint with these needs.
@@ -190,6 +225,22 @@ mod tests {
         assert!(is_allowed(&admin, Needs::AdminOr("no")));
         assert!(is_allowed(&admin, Needs::Person(Scope::Admin)));
         assert!(!is_allowed(&key, Needs::Person(Scope::CatalogRead)));
+    }
+
+    #[test]
+    fn a_parameter_that_is_not_known_is_named() {
+        let known = ["limit".to_owned(), "state".to_owned()];
+        let check = |query: &str| known_parameters(&format!("/api/runs{query}").parse().unwrap(), &known);
+        for fine in ["", "?", "?limit=1&state=x", "?limit=", "?limit", "?%6Cimit=1"] {
+            assert!(check(fine).is_ok(), "{fine}");
+        }
+        for (wrong, name) in
+            [("?odd=1", "odd"), ("?limit=1&LIMIT=2", "LIMIT"), ("?=1", ""), ("?a%20b", "a b")]
+        {
+            let refused = check(wrong).unwrap_err();
+            assert_eq!(refused.code, "unknown_parameter", "{wrong}");
+            assert_eq!(refused.details.unwrap(), json!({"parameter": name, "known": ["limit", "state"]}));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Saving skills: who may, what is checked, and what is served afterwards.
 
-use artel_catalog::Loaded;
+use artel_catalog::{Loaded, file_hash};
 use artel_catalog::shared::custom::{CheckedSkill, CustomDraft, DraftError, check};
 use artel_catalog::shared::{Entry, EntryId, Snapshot};
 use artel_model::access::Principal;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::service::{Catalogs, RefreshFailed, Reread};
+use crate::precondition::IfMatch;
 
 /// Why a skill was not saved; nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +30,13 @@ pub enum SaveError {
     /// There is no such file of it.
     #[error("the skill has no such file")]
     NoFile,
-    /// Somebody saved it in between.
+    /// It is not what the caller said it changes.
+    #[error("the skill is not the one that `If-Match` names; it has revision {actual}. Read it again")]
+    Mismatch {
+        /// Its revision.
+        actual: u64,
+    },
+    /// Another caller saved it while this change was under way.
     #[error("the skill was changed in between; it has revision {actual}")]
     Conflict {
         /// Its revision.
@@ -68,6 +75,14 @@ pub enum FileChange {
     },
 }
 
+impl FileChange {
+    fn path(&self) -> &str {
+        match self {
+            Self::Put { path, .. } | Self::Remove { path } => path,
+        }
+    }
+}
+
 /// A skill that was saved, and what is served since.
 pub struct Saved {
     /// What was saved.
@@ -93,54 +108,44 @@ impl Catalogs {
         let now = self.parts().clock.now();
         let skill = checked.into_first(CustomSkillId(Uuid::now_v7()), caller.viewer.user.clone(), now);
         let kept = self.parts().stores.skills.create_skill(&skill, CUSTOM_SKILLS_MAX as u64).await;
-        kept.map_err(SaveError::Store)?.map_err(refused)?;
+        kept.map_err(SaveError::Store)?.map_err(|why| refused(why, &IfMatch::Any))?;
         self.saved(skill, warnings).await
     }
 
-    /// Saves a skill again, if it still has the revision that was expected.
+    /// Saves a skill again, if it is still what the caller says it is.
     pub async fn update(
         &self,
         caller: &Principal,
         id: CustomSkillId,
-        expected: Option<u64>,
+        expected: &IfMatch,
         draft: CustomDraft,
     ) -> Result<Saved, SaveError> {
-        let before = self.expected(caller, id, expected).await?;
-        self.save_again(caller, before, draft).await
+        let before = self.owned(caller, id).await?;
+        matching(expected, &before, None)?;
+        self.save_again(caller, before, expected, draft).await
     }
 
-    /// Changes one file of a skill, if it still has the revision that was expected. The skill is checked and scanned as a
-    /// whole.
+    /// Changes one file of a skill, if the skill or the file is still what the caller says it is. The skill is checked
+    /// and scanned as a whole.
     pub async fn change_file(
         &self,
         caller: &Principal,
         id: CustomSkillId,
-        expected: Option<u64>,
+        expected: &IfMatch,
         change: FileChange,
     ) -> Result<Saved, SaveError> {
-        let before = self.expected(caller, id, expected).await?;
+        let before = self.owned(caller, id).await?;
+        matching(expected, &before, Some(change.path()))?;
         let mut draft = draft_of(&before);
         apply(change, &mut draft.files)?;
-        self.save_again(caller, before, draft).await
-    }
-
-    async fn expected(
-        &self,
-        caller: &Principal,
-        id: CustomSkillId,
-        expected: Option<u64>,
-    ) -> Result<CustomSkill, SaveError> {
-        let before = self.owned(caller, id).await?;
-        match expected.is_some_and(|expected| expected != before.revision) {
-            true => Err(SaveError::Conflict { actual: before.revision }),
-            false => Ok(before),
-        }
+        self.save_again(caller, before, expected, draft).await
     }
 
     async fn save_again(
         &self,
         caller: &Principal,
         before: CustomSkill,
+        expected: &IfMatch,
         draft: CustomDraft,
     ) -> Result<Saved, SaveError> {
         let (checked, warnings) = checked(caller, draft, &before.owner_user_id).await?;
@@ -150,7 +155,7 @@ impl Catalogs {
         }
         let skill = checked.into_next(&before, caller.viewer.user.clone(), self.parts().clock.now());
         let kept = self.parts().stores.skills.update_skill(before.revision, &skill).await;
-        kept.map_err(SaveError::Store)?.map_err(refused)?;
+        kept.map_err(SaveError::Store)?.map_err(|why| refused(why, expected))?;
         self.saved(skill, warnings).await
     }
 
@@ -167,12 +172,14 @@ impl Catalogs {
         &self,
         caller: &Principal,
         id: CustomSkillId,
-        expected: Option<u64>,
+        expected: &IfMatch,
     ) -> Result<CustomSkill, SaveError> {
         let before = self.owned(caller, id).await?;
+        matching(expected, &before, None)?;
         let now = self.parts().clock.now();
-        let gone = self.parts().stores.skills.delete_skill(id, expected, &caller.viewer.user, now).await;
-        gone.map_err(SaveError::Store)?.map_err(refused)?;
+        let revision = (*expected != IfMatch::Any).then_some(before.revision);
+        let gone = self.parts().stores.skills.delete_skill(id, revision, &caller.viewer.user, now).await;
+        gone.map_err(SaveError::Store)?.map_err(|why| refused(why, expected))?;
         self.refresh(Reread::Kept).await.map_err(SaveError::NotServed)?;
         Ok(before)
     }
@@ -288,10 +295,21 @@ async fn checked(
     Ok((checked, warnings))
 }
 
-fn refused(refused: SaveRefused) -> SaveError {
+/// Checks that a skill, or the file of it that is changed, is what the caller says it is.
+fn matching(expected: &IfMatch, before: &CustomSkill, path: Option<&str>) -> Result<(), SaveError> {
+    let file = path.and_then(|path| before.files.iter().find(|file| file.path == path));
+    let is_file = || file.is_some_and(|file| expected.names(&file_hash(&file.content).to_string()));
+    match expected.allows_revision(before.revision) || is_file() {
+        true => Ok(()),
+        false => Err(SaveError::Mismatch { actual: before.revision }),
+    }
+}
+
+fn refused(refused: SaveRefused, expected: &IfMatch) -> SaveError {
     match refused {
         SaveRefused::Exists | SaveRefused::Unknown => SaveError::Unknown,
-        SaveRefused::Conflict { actual } => SaveError::Conflict { actual },
+        SaveRefused::Conflict { actual } if *expected == IfMatch::Any => SaveError::Conflict { actual },
+        SaveRefused::Conflict { actual } => SaveError::Mismatch { actual },
         SaveRefused::TooMany => SaveError::TooMany,
     }
 }

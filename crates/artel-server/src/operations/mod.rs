@@ -51,7 +51,7 @@ pub(crate) use runs::{
 };
 pub use settings::{SettingsDesk, SettingsRefused, SettingsRules, all_problems};
 pub(crate) use settings::{change_settings, skill_settings};
-pub(crate) use skills::{is_runnable, read_skill_file, served};
+pub(crate) use skills::{Contents, is_runnable, read_skill_file, served, with_contents};
 pub(crate) use stats::count_executions;
 pub(crate) use switches::{switch, switches};
 pub(crate) use topics::topic_log;

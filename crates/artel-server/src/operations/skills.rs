@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use artel_api::skills::SkillEntry;
 use artel_catalog::shared::{Entry, EntryFile, Snapshot, View};
-use artel_catalog::{file_hash, holds_settings};
+use artel_catalog::{Loaded, file_hash, holds_settings};
 use artel_model::access::Principal;
+use artel_model::limit::{INCLUDED_BYTES_MAX, INCLUDED_FILE_BYTES_MAX};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use camino::Utf8Path;
 
 use crate::app::App;
 use crate::catalog::Reread;
@@ -33,9 +38,7 @@ pub(crate) async fn read_skill_file(
     path: &str,
 ) -> Result<(EntryFile, Vec<u8>), ApiError> {
     let file = entry.file(path).ok_or_else(|| ApiError::not_found("file"))?.clone();
-    // What somebody set for a skill may be secret; it is shown masked, and only there.
-    let listed = entry.loaded.files.iter().find(|listed| listed.path == file.path);
-    if listed.is_some_and(|listed| holds_settings(&entry.loaded, listed)) {
+    if is_secret(&entry.loaded, file.path.as_str()) {
         return Err(ApiError::not_found("file"));
     }
     let (loaded, wanted) = (Arc::clone(&entry.loaded), file.clone());
@@ -51,4 +54,59 @@ pub(crate) async fn read_skill_file(
     }
     let changed = || ApiError::unavailable("file_changed", "The file has changed; please ask again.");
     content.map(|content| (file, content)).ok_or_else(changed)
+}
+
+/// Says whether a file holds what an operator set for the skill, which may be secret: it is shown masked, and only there.
+fn is_secret(loaded: &Loaded, path: &str) -> bool {
+    loaded.files.iter().any(|file| file.path == path && holds_settings(loaded, file))
+}
+
+/// Adds the contents of its files to a skill.
+pub(crate) async fn with_contents(
+    loaded: Arc<Loaded>,
+    mut entry: SkillEntry,
+) -> Result<SkillEntry, ApiError> {
+    let read = tokio::task::spawn_blocking(move || {
+        Contents::new().add(&loaded, &mut entry);
+        entry
+    });
+    read.await.map_err(|_| ApiError::unavailable("interrupted", "the request was interrupted"))
+}
+
+/// The contents of files in one answer, of which there may be [`INCLUDED_BYTES_MAX`] bytes.
+pub(crate) struct Contents {
+    bytes_left: u64,
+}
+
+impl Contents {
+    pub(crate) fn new() -> Self {
+        Self { bytes_left: INCLUDED_BYTES_MAX }
+    }
+
+    /// Adds the contents of its files to a skill, as long as they fit. Only the bytes that were scanned are told.
+    pub(crate) fn add(&mut self, loaded: &Loaded, entry: &mut SkillEntry) {
+        let Some(tree) = loaded.location.tree() else {
+            entry.contents_left_out = Some(entry.files.len());
+            return;
+        };
+        let mut left_out = 0;
+        for file in &mut entry.files {
+            if is_secret(loaded, &file.path) {
+                continue;
+            }
+            let fits = file.size <= self.bytes_left.min(INCLUDED_FILE_BYTES_MAX);
+            let content = fits.then(|| tree.read(Utf8Path::new(&file.path), file.size.max(1)).ok()).flatten();
+            match content.filter(|content| file_hash(content).to_string() == file.hash) {
+                Some(content) => {
+                    self.bytes_left -= file.size;
+                    match String::from_utf8(content) {
+                        Ok(text) => file.text = Some(text),
+                        Err(bytes) => file.base64 = Some(STANDARD.encode(bytes.as_bytes())),
+                    }
+                }
+                None => left_out += 1,
+            }
+        }
+        entry.contents_left_out = Some(left_out);
+    }
 }

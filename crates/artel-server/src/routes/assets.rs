@@ -13,11 +13,12 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
-use super::skills::{etag, is_known, tagged, unchanged};
+use super::skills::{is_known, tagged, unchanged};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Caller, Named};
 use crate::operations::run_asset;
+use crate::precondition::quoted;
 use crate::route::Route;
 use crate::stream::Pieces;
 
@@ -73,7 +74,7 @@ async fn read_asset(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (asset, path) = run_asset(&app, &caller, id, &name).await?;
-    let tag = etag(&asset.hash);
+    let tag = quoted(&asset.hash);
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }

@@ -7,11 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::skills::{etag, is_known};
+use super::skills::is_known;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Named;
 use crate::operations::publication;
+use crate::precondition::quoted;
 use crate::route::Route;
 
 const NOT_THERE: Answer =
@@ -88,7 +89,7 @@ async fn get_archive(
 
 /// What is public may be kept by anybody, who asks before using it again: what is taken back must not live on.
 fn published(media: &'static str, bytes: Bytes, headers: &HeaderMap) -> Response {
-    let tag = etag(&file_hash(&bytes).to_string());
+    let tag = quoted(&file_hash(&bytes).to_string());
     let kept =
         [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache"))];
     if is_known(headers, &tag) {

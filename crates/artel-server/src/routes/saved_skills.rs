@@ -1,6 +1,6 @@
 //! Skills that people save: made, changed, deleted, imported, and their history.
 
-use artel_api::skills::{HistoryQuery, SentFile, SkillDraft, SkillEntry, SkillHistoryEntry};
+use artel_api::skills::{ArchiveQuery, HistoryQuery, SentFile, SkillDraft, SkillEntry, SkillHistoryEntry};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_catalog::shared::EntryId;
 use artel_catalog::shared::custom::{
@@ -19,13 +19,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::skills::{GROUP, etag};
+use super::skills::{GROUP, listed};
 use crate::app::App;
 use crate::auditor::Auditor;
 use crate::catalog::{SaveError, Saved};
 use crate::convert::{seen_entry, skill_entry};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::precondition::{IfMatch, quoted, saved_tag};
 use crate::route::Route;
 
 /// Changes on a page when nobody says how many.
@@ -39,7 +40,9 @@ pub(super) const UNKNOWN: Answer = Answer {
     payloads: &[],
 };
 pub(super) const CHANGED: Answer =
-    Answer { status: 409, meaning: "Somebody changed the skill in between.", payloads: &[] };
+    Answer { status: 409, meaning: "Another caller changed the skill in between.", payloads: &[] };
+pub(super) const MISMATCH: Answer =
+    Answer { status: 412, meaning: "The skill is not the one that `If-Match` names.", payloads: &[] };
 
 pub(super) fn routes() -> Vec<Route> {
     let create = Endpoint {
@@ -47,9 +50,9 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills",
         id: "createSkill",
         group: GROUP,
-        summary: "Saves a skill: its fields as JSON, or a whole skill as a Zip archive, which becomes personal.",
+        summary: "Saves a skill: its fields as JSON, or a whole skill as a Zip archive, about which the query says more.",
         needs: Needs::Scope(Scope::CatalogWrite),
-        query: None,
+        query: Some(shape::<ArchiveQuery>),
         headers: &[],
         body: Body::Required(&[Payload::Json(shape::<SkillDraft>), Payload::Other("application/zip")]),
         answers: &[Answer { status: 201, meaning: "It is saved and scanned.", payloads: SAVED }],
@@ -58,13 +61,15 @@ pub(super) fn routes() -> Vec<Route> {
         method: Method::Put,
         path: "/api/skills/{id}",
         id: "updateSkill",
-        summary: "Saves a skill again; `If-Match` names the revision that is replaced.",
+        summary: "Saves a skill again; `If-Match` is the `ETag` of the one that is replaced.",
+        query: None,
         headers: &["If-Match"],
         body: Body::Required(&[Payload::Json(shape::<SkillDraft>)]),
         answers: &[
             Answer { status: 200, meaning: "It is saved and scanned.", payloads: SAVED },
             UNKNOWN,
             CHANGED,
+            MISMATCH,
         ],
         ..create
     };
@@ -72,10 +77,16 @@ pub(super) fn routes() -> Vec<Route> {
         method: Method::Delete,
         path: "/api/skills/{id}",
         id: "deleteSkill",
-        summary: "Deletes a skill; its history stays.",
+        summary: "Deletes a skill, if `If-Match` is still its `ETag`; its history stays.",
+        query: None,
         headers: &["If-Match"],
         body: Body::None,
-        answers: &[Answer { status: 204, meaning: "It is deleted.", payloads: &[] }, UNKNOWN, CHANGED],
+        answers: &[
+            Answer { status: 204, meaning: "It is deleted.", payloads: &[] },
+            UNKNOWN,
+            CHANGED,
+            MISMATCH,
+        ],
         ..create
     };
     let history = Endpoint {
@@ -106,17 +117,16 @@ pub(super) fn routes() -> Vec<Route> {
 async fn create_skill(
     State(app): State<App>,
     Caller(caller): Caller,
+    Asked(asked): Asked<ArchiveQuery>,
     auditor: Auditor,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
     // Unpacking takes a while, and others are to be answered meanwhile.
-    let read =
-        tokio::task::spawn_blocking(
-            move || {
-                if is_zip(&headers) { zipped(&body) } else { sent(&headers, &body) }
-            },
-        );
+    let read = tokio::task::spawn_blocking(move || match is_zip(&headers) {
+        true => zipped(&body, asked),
+        false => sent(&headers, &body, &asked),
+    });
     let draft = read.await.map_err(|_| ApiError::internal("reading the skill failed"))??;
     let saved = app.catalogs().create(&caller, draft).await?;
     auditor
@@ -136,8 +146,8 @@ async fn update_skill(
     headers: HeaderMap,
     JsonBody(draft): JsonBody<SkillDraft>,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, expected(&headers)?);
-    let saved = app.catalogs().update(&caller, id, expected, draft_of(draft)?).await?;
+    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let saved = app.catalogs().update(&caller, id, &expected, draft_of(draft)?).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), saved.skill.name.as_str()).await?;
     let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())
@@ -150,8 +160,8 @@ async fn delete_skill(
     auditor: Auditor,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let (id, expected) = (custom(&id)?, expected(&headers)?);
-    let gone = app.catalogs().delete(&caller, id, expected).await?;
+    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let gone = app.catalogs().delete(&caller, id, &expected).await?;
     auditor.note(&app, AuditAction::SkillDeleted, &id.to_string(), gone.name.as_str()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -164,7 +174,9 @@ async fn skill_history(
 ) -> Result<Json<Paged<SkillHistoryEntry>>, ApiError> {
     let page =
         PageRequest { after: asked.after.map(Cursor), limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX) };
-    let page = app.catalogs().history(&caller, custom(&id)?, &page).await?;
+    // A skill of a folder or a hub has no history here.
+    let id = custom(&id).map_err(|_| ApiError::not_found("skill"))?;
+    let page = app.catalogs().history(&caller, id, &page).await?;
     let items = page.items.into_iter().map(change).collect();
     Ok(Json(Paged { items, next: page.next.map(|cursor| cursor.0) }))
 }
@@ -185,7 +197,12 @@ fn is_zip(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/zip"))
 }
 
-fn sent(headers: &HeaderMap, body: &[u8]) -> Result<CustomDraft, ApiError> {
+fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<CustomDraft, ApiError> {
+    let ArchiveQuery { name, title, visibility, team_ids } = asked;
+    if [name, title, visibility, team_ids].into_iter().any(Option::is_some) {
+        let message = "the query is for Zip archives; a JSON body has these fields itself";
+        return Err(ApiError::bad_request("invalid_query", message));
+    }
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.starts_with("application/json") {
         return Err(ApiError::new(
@@ -201,7 +218,7 @@ fn sent(headers: &HeaderMap, body: &[u8]) -> Result<CustomDraft, ApiError> {
     }
 }
 
-fn zipped(body: &[u8]) -> Result<CustomDraft, ApiError> {
+fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, ApiError> {
     let wrong = |error: &dyn std::error::Error| ApiError::unprocessable("invalid_archive", error.to_string());
     let files = files_of_zip(body, &ZipCaps::default()).map_err(|error| match error {
         ZipProblem::TooLarge(_) => {
@@ -220,7 +237,14 @@ fn zipped(body: &[u8]) -> Result<CustomDraft, ApiError> {
         return Err(ApiError::unprocessable("invalid_archive", "the archive holds no `SKILL.md`"));
     };
     let ImportedSkill { draft, .. } = import_skill(&skill_md, files.files).map_err(|error| wrong(&error))?;
-    Ok(CustomDraft { visibility: "personal".to_owned(), ..draft })
+    let team_ids = asked.team_ids.unwrap_or_default();
+    Ok(CustomDraft {
+        name: asked.name.unwrap_or(draft.name),
+        title: asked.title.or(draft.title),
+        visibility: asked.visibility.unwrap_or_else(|| "personal".to_owned()),
+        team_ids: listed(&team_ids).map(str::to_owned).collect(),
+        ..draft
+    })
 }
 
 fn draft_of(draft: SkillDraft) -> Result<CustomDraft, ApiError> {
@@ -248,19 +272,6 @@ fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, ApiError> {
     Ok(CustomFile { path: file.path, content, is_executable: file.is_executable })
 }
 
-/// Reads the revision that a change is meant for.
-pub(super) fn expected(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
-    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text == "*" {
-        return Ok(None);
-    }
-    let number = text.trim_matches('"').parse().ok();
-    number.map(Some).ok_or_else(|| {
-        ApiError::bad_request("invalid_revision", "`If-Match` is the revision of the skill, like \"3\"")
-    })
-}
-
 pub(super) fn answer(
     caller: &Principal,
     saved: &Saved,
@@ -268,6 +279,7 @@ pub(super) fn answer(
     let entry = saved.entry().ok_or_else(|| {
         ApiError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
     })?;
+    let tag = quoted(&saved_tag(saved.skill.revision, &entry.etag()));
     let view = saved.snapshot.view(&caller.viewer);
     // An administrator may save what only others see.
     let mut entry = match view.readable(&entry.id) {
@@ -276,7 +288,7 @@ pub(super) fn answer(
     };
     entry.revision = Some(saved.skill.revision);
     entry.warnings.clone_from(&saved.warnings);
-    Ok((etag(&saved.skill.revision.to_string()), entry))
+    Ok((tag, entry))
 }
 
 fn change(change: SkillChange) -> SkillHistoryEntry {
@@ -330,6 +342,9 @@ impl From<SaveError> for ApiError {
             SaveError::Forbidden(message) => Self::forbidden(message),
             SaveError::Unknown => Self::not_found("skill"),
             SaveError::NoFile => Self::not_found("file"),
+            error @ SaveError::Mismatch { .. } => {
+                Self::new(StatusCode::PRECONDITION_FAILED, "revision_conflict", error.to_string())
+            }
             error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
             error @ SaveError::NameTaken(_) => Self::conflict("name_taken", error.to_string()),
             error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),

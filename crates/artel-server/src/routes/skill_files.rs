@@ -11,13 +11,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use super::saved_skills::{CHANGED, SAVED, UNKNOWN, answer, custom, expected};
+use super::saved_skills::{CHANGED, MISMATCH, SAVED, UNKNOWN, answer, custom};
 use super::skills::GROUP;
 use crate::app::App;
 use crate::auditor::Auditor;
 use crate::catalog::FileChange;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
+use crate::precondition::IfMatch;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -26,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills/{id}/files/{*path}",
         id: "putSkillFile",
         group: GROUP,
-        summary: "Puts a file into a saved skill, or replaces it; `If-Match` names the revision that is changed.",
+        summary: "Puts a file into a saved skill, or replaces it; `If-Match` is the `ETag` of the skill or of the file that is changed.",
         needs: Needs::Scope(Scope::CatalogWrite),
         query: Some(shape::<FilePutQuery>),
         headers: &["If-Match"],
@@ -35,12 +36,13 @@ pub(super) fn routes() -> Vec<Route> {
             Answer { status: 200, meaning: "The skill, saved and scanned.", payloads: SAVED },
             UNKNOWN,
             CHANGED,
+            MISMATCH,
         ],
     };
     let delete = Endpoint {
         method: Method::Delete,
         id: "deleteSkillFile",
-        summary: "Removes a file from a saved skill; `If-Match` names the revision that is changed.",
+        summary: "Removes a file from a saved skill; `If-Match` is the `ETag` of the skill or of the file that is changed.",
         query: None,
         body: Body::None,
         ..put
@@ -57,10 +59,10 @@ async fn put_file(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, expected(&headers)?);
+    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
     let noted = format!("put {path}");
     let change = FileChange::Put { path, content: body.to_vec(), is_executable: asked.executable };
-    let saved = app.catalogs().change_file(&caller, id, expected, change).await?;
+    let saved = app.catalogs().change_file(&caller, id, &expected, change).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), &noted).await?;
     let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())
@@ -73,9 +75,9 @@ async fn delete_file(
     auditor: Auditor,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, expected(&headers)?);
+    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
     let noted = format!("removed {path}");
-    let saved = app.catalogs().change_file(&caller, id, expected, FileChange::Remove { path }).await?;
+    let saved = app.catalogs().change_file(&caller, id, &expected, FileChange::Remove { path }).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), &noted).await?;
     let (tag, entry) = answer(&caller, &saved)?;
     Ok(([(header::ETAG, tag)], Json(entry)).into_response())

@@ -1,6 +1,10 @@
 //! Skills: listing, searching and reading what the caller is entitled to; reading all sources again; the supervisor.
 
-use artel_api::skills::{RefreshQuery, Refreshed, SkillEntry, SkillList, SkillListMeta, SkillQuery};
+use std::sync::Arc;
+
+use artel_api::skills::{
+    EntryQuery, RefreshQuery, Refreshed, SkillEntry, SkillList, SkillListMeta, SkillQuery,
+};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_catalog::shared::{EntryId, ListQuery, Page, Seen, Snapshot, View};
 use artel_model::access::Scope;
@@ -15,7 +19,8 @@ use crate::catalog::{Catalogs, Reread, SupervisorStatus};
 use crate::convert::{Told, seen_entry, source_name, unavailable_sources};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
-use crate::operations::{read_skill_file, served};
+use crate::operations::{Contents, read_skill_file, served, with_contents};
+use crate::precondition::{quoted, saved_tag};
 use crate::route::Route;
 
 pub(super) const GROUP: &str = "skills";
@@ -48,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills/{id}",
         id: "getSkill",
         summary: "Returns a skill with its instructions; a slash in the id is written `%2F`.",
-        query: None,
+        query: Some(shape::<EntryQuery>),
         answers: &[
             Answer { status: 200, meaning: "The skill.", payloads: &[Payload::Json(shape::<SkillEntry>)] },
             NEVER_CHANGED,
@@ -60,6 +65,7 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills/{id}/files/{*path}",
         id: "getSkillFile",
         summary: "Returns a file of a skill, as it is.",
+        query: None,
         answers: &[
             Answer {
                 status: 200,
@@ -75,6 +81,7 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/skills/supervisor-status",
         id: "supervisorStatus",
         summary: "Says whether the assistant behind the chat works with the skills that are served.",
+        query: None,
         headers: &[],
         answers: &[Answer {
             status: 200,
@@ -114,7 +121,7 @@ pub(super) async fn list_skills(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (snapshot, view) = served(&app, &caller)?;
-    let tag = etag(view.etag());
+    let tag = quoted(view.etag());
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }
@@ -136,22 +143,32 @@ async fn get_skill(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<String>,
+    Asked(asked): Asked<EntryQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let revisions = app.catalogs().revisions();
     let (_, view) = served(&app, &caller)?;
     let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
     let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
-    let tag = etag(&seen.entry.etag());
+    let revision = match &id {
+        EntryId::Custom(id) => revisions.get(id).copied(),
+        EntryId::Default(_) | EntryId::Hub(..) => None,
+    };
+    let digest = seen.entry.etag();
+    let tag = revision.map_or_else(|| digest.clone(), |revision| saved_tag(revision, &digest));
+    let tag = quoted(&match seen.shadowed_by {
+        Some(other) => format!("{tag}.{other}"),
+        None => tag,
+    });
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }
     app.trail().activated(&caller, ActivatedBy::Read, seen.entry);
     let mut entry = seen_entry(&view, &seen, true);
-    entry.revision = match &id {
-        EntryId::Custom(id) => revisions.get(id).copied(),
-        EntryId::Default(_) | EntryId::Hub(..) => None,
-    };
+    entry.revision = revision;
+    if asked.include_content.unwrap_or(false) {
+        entry = with_contents(Arc::clone(&seen.entry.loaded), entry).await?;
+    }
     Ok(tagged(tag, Json(entry)))
 }
 
@@ -165,7 +182,7 @@ async fn get_file(
     let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
     let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
     let file = seen.entry.file(&path).ok_or_else(|| ApiError::not_found("file"))?.clone();
-    let tag = etag(&file.hash.to_string());
+    let tag = quoted(&file.hash.to_string());
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
     }
@@ -201,15 +218,19 @@ async fn refresh_skills(
 fn list_query(asked: &SkillQuery) -> Result<ListQuery, ApiError> {
     let wrong = |error: &dyn std::fmt::Display| ApiError::bad_request("invalid_query", error.to_string());
     let size = asked.page_size.map_or_else(|| Page::default().size(), |size| size as usize);
-    let tags = asked.tags.as_deref().unwrap_or_default().split(',').map(str::trim);
     Ok(ListQuery {
         words: asked.q.clone(),
         page: Page::new(asked.page.unwrap_or(1), size).map_err(|error| wrong(&error))?,
         source: asked.source.as_deref().map(str::parse).transpose().map_err(|error| wrong(&error))?,
         who: asked.visibility.as_deref().map(str::parse).transpose().map_err(|error| wrong(&error))?,
         scan_status: asked.scan_status.as_deref().map(scan_status).transpose()?,
-        tags: tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+        tags: listed(asked.tags.as_deref().unwrap_or_default()).map(str::to_owned).collect(),
     })
+}
+
+/// Returns what stands between commas in a parameter.
+pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|one| !one.is_empty())
 }
 
 fn scan_status(word: &str) -> Result<ScanStatus, ApiError> {
@@ -228,7 +249,14 @@ fn skill_list(
     let listing = view.list(query);
     let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());
     let listed = |entry| Seen { entry, shadowed_by: None, is_held_back: false };
-    let entry = |seen: &Seen<'_>| seen_entry(view, seen, with_content);
+    let mut contents = Contents::new();
+    let mut entry = |seen: &Seen<'_>| {
+        let mut told = seen_entry(view, seen, with_content);
+        if with_content {
+            contents.add(&seen.entry.loaded, &mut told);
+        }
+        told
+    };
     let held_back: Vec<Seen<'_>> = match listing.page.number() {
         1 => view
             .held_back()
@@ -261,11 +289,6 @@ fn file_response(content: Vec<u8>) -> Response {
         "application/octet-stream"
     };
     ([(header::CONTENT_TYPE, media), (header::CONTENT_DISPOSITION, "attachment")], content).into_response()
-}
-
-pub(super) fn etag(text: &str) -> HeaderValue {
-    // A text that is given away is not copied.
-    HeaderValue::try_from(["\"", text, "\""].concat()).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {

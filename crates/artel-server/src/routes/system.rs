@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::Html;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::auth::ClientAddress;
@@ -42,6 +42,15 @@ struct Readiness {
     degraded: Vec<&'static str>,
 }
 
+/// What a browser that comes from the printed address brings.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct HomeQuery {
+    /// The administrator's token, which the page takes out of the address; it is no credential here.
+    #[serde(rename = "token")]
+    _token: Option<String>,
+}
+
 /// Whether the server lives.
 #[derive(JsonSchema, Serialize)]
 struct Liveness {
@@ -65,7 +74,7 @@ pub(super) fn routes() -> Vec<Route> {
         answers: &[Answer { status: 200, meaning: "The page.", payloads: &[Payload::Other("text/html")] }],
     };
     vec![
-        Route::new(open, home),
+        Route::new(Endpoint { query: Some(shape::<HomeQuery>), ..open }, home),
         Route::new(
             Endpoint {
                 path: "/healthz",

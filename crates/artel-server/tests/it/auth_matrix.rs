@@ -146,3 +146,24 @@ async fn not_even_an_administrators_key_manages_keys() {
     }
     assert_eq!(client.get("/api/audit").await.status, 200, "it is an administrator's otherwise");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_refuses_a_parameter_that_it_does_not_have() {
+    let place = place().await;
+    for endpoint in endpoints() {
+        let (method, path) =
+            (endpoint.method.as_str().to_uppercase(), format!("{}?odd_one=1", path(&endpoint)));
+        let answer = place.admin.call(&method, &path, &[], None).await;
+        answer.refused(400, "unknown_parameter");
+        assert_eq!(answer.body["details"]["parameter"], "odd_one", "{path}");
+        let known: Vec<&str> = answer.body["details"]["known"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one.as_str().unwrap())
+            .collect();
+        assert_eq!(known, endpoint.query_names(), "{path}");
+    }
+    let stranger = place.admin.with(None);
+    stranger.get("/api/skills?odd_one=1").await.refused(401, "unauthorized");
+}

@@ -48,7 +48,7 @@ async fn what_cannot_be_run_is_refused_with_everything_that_is_wrong() {
     let text = place.admin.call("POST", "/api/runs", &[("content-type", "text/plain")], None).await;
     text.refused(415, "unsupported_media_type");
     let place_of = |path: &str| format!("/api/runs{path}");
-    place.admin.get(&place_of("?odd=1")).await.refused(400, "invalid_query");
+    place.admin.get(&place_of("?odd=1")).await.refused(400, "unknown_parameter");
     place.admin.get(&place_of("?state=odd")).await.refused(400, "invalid_query");
     place.admin.get(&place_of("?limit=0")).await.refused(400, "invalid_query");
     place.admin.get(&place_of("?after=odd")).await.refused(400, "invalid_cursor");

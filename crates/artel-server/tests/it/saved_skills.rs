@@ -5,6 +5,7 @@
 use std::io::Write as _;
 
 use artel_model::catalog::Gate;
+use artel_model::limit::{INCLUDED_BYTES_MAX, INCLUDED_FILE_BYTES_MAX};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
@@ -30,8 +31,12 @@ async fn put(client: &Client, path: &str, revision: &str, draft: &Value) -> crat
 
 /// Sends bytes as they are; returns the status and the body.
 async fn upload(shop: &Shop, client: &Client, media: &str, bytes: Vec<u8>) -> (u16, Value) {
+    upload_to(shop, client, SKILLS, media, bytes).await
+}
+
+async fn upload_to(shop: &Shop, client: &Client, path: &str, media: &str, bytes: Vec<u8>) -> (u16, Value) {
     let request = reqwest::Client::builder().no_proxy().build().unwrap();
-    let request = request.post(format!("http://{}{SKILLS}", shop.place.address)).body(bytes);
+    let request = request.post(format!("http://{}{path}", shop.place.address)).body(bytes);
     let request = request.bearer_auth(client.credential().unwrap()).header("content-type", media);
     let response = request.send().await.unwrap();
     (response.status().as_u16(), serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
@@ -57,7 +62,7 @@ async fn a_skill_is_saved_changed_and_deleted_and_its_history_stays() {
     let made = ann.post(SKILLS, first.clone()).await;
     let (tag, location) = (made.header("etag").to_owned(), made.header("location").to_owned());
     let made = made.expect(201);
-    assert_eq!((&made["revision"], tag.as_str()), (&json!(1), "\"1\""));
+    assert_eq!(made["revision"], 1);
     assert_eq!((&made["source"], &made["source_label"]), (&json!("agent_skills"), &json!("Custom")));
     assert_eq!((&made["visibility"], &made["owner_user_id"]), (&json!("personal"), &json!("ann")));
     assert_eq!((&made["scan_status"], &made["title"]), (&json!("passed"), &json!("Bake a cake")));
@@ -66,25 +71,30 @@ async fn a_skill_is_saved_changed_and_deleted_and_its_history_stays() {
     assert_eq!(location, path);
     let read = ann.get(&path).await;
     let read_tag = read.header("etag").to_owned();
-    assert_eq!(read.expect(200)["revision"], 1, "whoever reads it can send back the revision");
+    assert_eq!(read_tag, tag, "saving answers the tag that reading answers");
+    assert_eq!(read.expect(200)["revision"], 1);
     assert_eq!(ann.get(&format!("{path}/files/steps.txt")).await.text, "mix\n");
 
     let mut second = first.clone();
     second["files"] = json!([{"path": "steps.txt", "text": "mix twice\n"}]);
-    put(&ann, &path, "\"7\"", &second).await.refused(409, "revision_conflict");
-    put(&ann, &path, "odd", &second).await.refused(400, "invalid_revision");
-    let changed = put(&ann, &path, "\"1\"", &second).await;
-    assert_eq!(changed.header("etag"), "\"2\"");
+    for stale in ["\"7\"", "\"odd\"", &format!("W/{tag}"), "\"0-00\", \"7-00\""] {
+        put(&ann, &path, stale, &second).await.refused(412, "revision_conflict");
+        ann.call("DELETE", &path, &[("if-match", stale)], None).await.refused(412, "revision_conflict");
+    }
+    put(&ann, &path, "odd", &second).await.refused(400, "invalid_if_match");
+    let changed = put(&ann, &path, &read_tag, &second).await;
+    let second_tag = changed.header("etag").to_owned();
+    assert_eq!(second_tag, ann.get(&path).await.header("etag"));
     let changed = changed.expect(200);
     assert_eq!((&changed["revision"], &changed["id"]), (&json!(2), &made["id"]));
     assert_ne!(changed["content_hash"], made["content_hash"]);
-    put(&ann, &path, "\"1\"", &first).await.refused(409, "revision_conflict");
+    put(&ann, &path, &read_tag, &first).await.refused(412, "revision_conflict");
     assert_eq!(asked_again(&ann, &path, &read_tag).await, 200);
     assert_eq!(ann.get(&format!("{path}/files/steps.txt")).await.text, "mix twice\n");
     ann.get(&format!("{path}/files/raw.bin")).await.refused(404, "not_found");
 
-    ann.call("DELETE", &path, &[("if-match", "\"1\"")], None).await.refused(409, "revision_conflict");
-    assert_eq!(ann.call("DELETE", &path, &[("if-match", "\"2\"")], None).await.status, 204);
+    ann.call("DELETE", &path, &[("if-match", &read_tag)], None).await.refused(412, "revision_conflict");
+    assert_eq!(ann.call("DELETE", &path, &[("if-match", &second_tag)], None).await.status, 204);
     ann.get(&path).await.refused(404, "not_found");
     ann.call("DELETE", &path, &[], None).await.refused(404, "not_found");
     put(&ann, &path, "*", &second).await.refused(404, "not_found");
@@ -164,6 +174,7 @@ async fn nobody_says_what_is_the_servers_to_say() {
     ann.post(SKILLS, odd).await.refused(422, "invalid_body");
     ann.post(SKILLS, json!({"description": "x"})).await.refused(422, "invalid_body");
     put(&ann, &skill_path("default/apple"), "*", &draft("apple")).await.refused(409, "not_a_saved_skill");
+    ann.get(&format!("{}/history", skill_path("default/apple"))).await.refused(404, "not_found");
     assert_eq!(names(&ann.get(SKILLS).await.expect(200)), ["apple", "bake"]);
     shop.place.person("eve").await.post(SKILLS, draft("bake")).await.refused(403, "forbidden");
 }
@@ -224,6 +235,68 @@ async fn a_whole_skill_comes_as_an_archive() {
     }
     assert_eq!(upload(&shop, &ann, "text/plain", b"x".to_vec()).await.0, 415);
     assert_eq!(upload(&shop, &ann, "application/json", b"{".to_vec()).await.1["error"], "invalid_json");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_query_of_an_archive_is_honoured() {
+    let shop = Shop::open(Gate::Warn, &[]).await;
+    let (ann, bob) = (shop.member("ann", &["red", "blue"]).await, shop.member("bob", &["red"]).await);
+    let archive = || zipped(&[("SKILL.md", &instructions("bake", "Bakes.", "Mix."))]);
+    let send = async |query: &str| {
+        upload_to(&shop, &ann, &format!("{SKILLS}?{query}"), "application/zip", archive()).await
+    };
+    let (status, made) = send("name=fry&title=Fry%20it&visibility=team&team_ids=red,%20blue").await;
+    assert_eq!(status, 201, "{made}");
+    assert_eq!((&made["name"], &made["title"]), (&json!("fry"), &json!("Fry it")));
+    assert_eq!((&made["visibility"], &made["team_ids"]), (&json!("team"), &json!(["blue", "red"])));
+    assert_eq!(names(&bob.get(SKILLS).await.expect(200)), ["fry"]);
+    let refused = [
+        ("visibility=global", 403, "forbidden"),
+        ("visibility=team&team_ids=green", 403, "forbidden"),
+        ("visibility=team", 422, "invalid_skill"),
+        ("visibility=odd", 422, "invalid_skill"),
+        ("name=Not%20A%20Name", 422, "invalid_skill"),
+        ("owner_user_id=bob", 400, "unknown_parameter"),
+    ];
+    for (query, status, code) in refused {
+        let (was, body) = send(query).await;
+        assert_eq!((was, body["error"].as_str().unwrap()), (status, code), "{query}: {body}");
+    }
+    ann.post(&format!("{SKILLS}?visibility=team"), draft("boil")).await.refused(400, "invalid_query");
+    assert_eq!(names(&ann.get(SKILLS).await.expect(200)), ["fry"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contents_come_with_skills_within_their_caps() {
+    let shop = Shop::open(Gate::Off, &[]).await;
+    let mut large = draft("bake");
+    let word = |bytes: u64| "word ".repeat(usize::try_from(bytes).unwrap() / 5);
+    let mut files =
+        vec![json!({"path": "raw.bin", "base64": "/wD+"}), json!({"path": "steps.txt", "text": "mix\n"})];
+    files.push(json!({"path": "large.txt", "text": word(INCLUDED_FILE_BYTES_MAX + 10)}));
+    let many = INCLUDED_BYTES_MAX / 1_000_000 + 1;
+    files.extend((0..many).map(|part| json!({"path": format!("part{part}.txt"), "text": word(1_000_000)})));
+    large["files"] = json!(files);
+    let path = skill_path(shop.admin.post(SKILLS, large).await.expect(201)["id"].as_str().unwrap());
+    let file = |entry: &Value, name: &str| -> Value {
+        entry["files"].as_array().unwrap().iter().find(|file| file["path"] == name).unwrap().clone()
+    };
+    let one = shop.admin.get(&format!("{path}?include_content=true")).await.expect(200);
+    let listed = shop.admin.get("/api/skills?include_content=true").await.expect(200)["skills"][0].clone();
+    for entry in [one, listed] {
+        assert_eq!(file(&entry, "raw.bin")["base64"], "/wD+");
+        assert_eq!(file(&entry, "large.txt").get("text"), None);
+        let told = |file: &&Value| file.get("text").is_some() || file.get("base64").is_some();
+        let files = entry["files"].as_array().unwrap();
+        let bytes: u64 = files.iter().filter(told).map(|file| file["size"].as_u64().unwrap()).sum();
+        assert!(bytes <= INCLUDED_BYTES_MAX && bytes > INCLUDED_BYTES_MAX - 1_100_000, "{bytes}");
+        let missing = files.iter().filter(|file| !told(file)).count();
+        assert_eq!(entry["contents_left_out"], missing, "{missing} of {}", files.len());
+    }
+    for without in [path, "/api/skills".to_owned(), "/api/skills?include_content=false".to_owned()] {
+        let answer = shop.admin.get(&without).await;
+        assert!(!answer.text.contains("/wD+") && !answer.text.contains("contents_left_out"), "{without}");
+    }
 }
 
 /// Returns a text that cannot be packed well: it repeats itself only at a distance.
@@ -291,7 +364,7 @@ async fn who_saved_what_is_written_down() {
     let made = ann.post(SKILLS, draft("bake")).await.expect(201);
     let path = skill_path(made["id"].as_str().unwrap());
     put(&ann, &path, "\"1\"", &draft("bake")).await.expect(200);
-    put(&ann, &path, "\"1\"", &draft("bake")).await.refused(409, "revision_conflict");
+    put(&ann, &path, "\"1\"", &draft("bake")).await.refused(412, "revision_conflict");
     assert_eq!(shop.admin.call("DELETE", &path, &[], None).await.status, 204);
     let subject = made["id"].as_str().unwrap().strip_prefix("agent_skills/").unwrap();
     let log = shop.admin.get(&format!("/api/audit?subject={subject}")).await.expect(200);

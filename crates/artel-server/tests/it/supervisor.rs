@@ -60,5 +60,5 @@ async fn only_administrators_read_all_sources_again() {
     let refused = shop.member("ann", &[]).await.tell("/api/skills/refresh").await;
     refused.refused(403, "forbidden");
     assert_eq!(refused.body["message"], "Only administrators can refresh the catalog.");
-    shop.admin.tell("/api/skills/refresh?odd=1").await.refused(400, "invalid_query");
+    shop.admin.tell("/api/skills/refresh?odd=1").await.refused(400, "unknown_parameter");
 }

@@ -149,7 +149,7 @@ async fn fetch(client: &Client, mirror: &Mirror, offers: &[Offer]) -> Result<boo
 fn offer(id: &str, name: &str, content_hash: &str, files: Vec<SkillFile>) -> Result<Offer, Failure> {
     let strange = || Failure::missing(format!("the server offers something that is no skill: `{id}`"));
     let file = |file: SkillFile| {
-        let SkillFile { path, size, hash, is_executable } = file;
+        let SkillFile { path, size, hash, is_executable, text: _, base64: _ } = file;
         Ok(EntryFile { path: path.into(), size, hash: hash.parse().map_err(|_| strange())?, is_executable })
     };
     Ok(Offer {
