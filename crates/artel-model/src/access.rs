@@ -1,5 +1,7 @@
 //! Who is calling, what they may do, and what they see. Knows nothing of tokens, keys or how they are checked.
 
+mod admin_token;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::IDENTITY_CHARS_MAX;
+use crate::time::Timestamp;
+
+pub use admin_token::{AdminToken, WeakToken};
 
 /// Why a text names no user and no team.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -97,6 +102,24 @@ pub struct Viewer {
     /// The teams the user belongs to.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub teams: BTreeSet<TeamId>,
+}
+
+/// The teams of a user, as the identity provider last told them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KnownTeams {
+    /// The teams.
+    pub teams: BTreeSet<TeamId>,
+    /// When the provider told them.
+    pub at: Timestamp,
+}
+
+/// Returns the teams that a key stands for: those it was made for, without those that its owner has left. Of an owner
+/// whom no identity provider knows, the key decides alone.
+pub fn teams_of_key(granted: &BTreeSet<TeamId>, owner: Option<&KnownTeams>) -> BTreeSet<TeamId> {
+    match owner {
+        Some(known) => granted.intersection(&known.teams).cloned().collect(),
+        None => granted.clone(),
+    }
 }
 
 /// One thing that a credential may be used for.
@@ -260,6 +283,20 @@ mod tests {
             assert_eq!(serde_json::to_value(scope).unwrap(), scope.as_str());
         }
         assert!("catalog".parse::<Scope>().is_err());
+    }
+
+    #[test]
+    fn a_key_stands_for_the_teams_that_its_owner_is_still_in() {
+        let set =
+            |names: &[&str]| -> BTreeSet<TeamId> { names.iter().map(|name| name.parse().unwrap()).collect() };
+        let check = |granted: &[&str], known: Option<&[&str]>, expected: &[&str]| {
+            let known = known.map(|names| KnownTeams { teams: set(names), at: Timestamp::from_millis(1) });
+            assert_eq!(teams_of_key(&set(granted), known.as_ref()), set(expected), "{granted:?} {known:?}");
+        };
+        check(&["a", "b"], None, &["a", "b"]);
+        check(&["a", "b"], Some(&["b", "c"]), &["b"]);
+        check(&["a"], Some(&[]), &[]);
+        check(&[], Some(&["a"]), &[]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod name;
 pub mod plan;
 pub mod policy;
 pub mod protocol;
+pub mod quota;
 pub mod reference;
 pub mod registry;
 pub mod rule;

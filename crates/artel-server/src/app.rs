@@ -12,7 +12,7 @@ use artel_engine::{AssetStore, Clock, DataFolders, Engine, Shelves};
 use artel_model::catalog::AuditAction;
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
-    KeyStore, MailStore, RunStore, ScanStore, StoreError, TrailStore,
+    KeyStore, MailStore, PersonStore, RunStore, ScanStore, StoreError, TrailStore,
 };
 use camino::Utf8PathBuf;
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -29,6 +29,7 @@ use crate::metrics::HttpMeters;
 use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
 use crate::probe::{Probe, ReadinessLog};
 use crate::pulse::Pulse;
+use crate::quota_turns::QuotaTurns;
 use crate::request_id::RequestIds;
 use crate::request_log::RequestLog;
 use crate::trail::Trail;
@@ -52,6 +53,8 @@ pub struct Stores {
     pub hubs: Arc<dyn HubStore>,
     /// Keys.
     pub keys: Arc<dyn KeyStore>,
+    /// People whom an identity provider knows.
+    pub people: Arc<dyn PersonStore>,
     /// Verdicts and findings.
     pub scans: Arc<dyn ScanStore>,
     /// The audit log.
@@ -164,6 +167,8 @@ struct Shared {
     pulse: Pulse,
     asks: Asks,
     conversations: Conversations,
+    run_turns: QuotaTurns,
+    agent_turns: QuotaTurns,
     publishing: Publishing,
     remembered: Remembered,
     mcp_sessions: McpSessions,
@@ -187,6 +192,8 @@ impl App {
             pulse: Pulse::new(parts.stores.runs.clone()),
             asks: Asks::default(),
             conversations: Conversations::default(),
+            run_turns: QuotaTurns::default(),
+            agent_turns: QuotaTurns::default(),
             publishing: Publishing::default(),
             remembered: Remembered::default(),
             mcp_sessions: McpSessions::default(),
@@ -290,6 +297,16 @@ impl App {
     /// Returns what people asked in words, as long as it is remembered.
     pub(crate) fn asks(&self) -> &Asks {
         &self.shared.asks
+    }
+
+    /// Returns whose turn it is to start a run.
+    pub(crate) fn run_turns(&self) -> &QuotaTurns {
+        &self.shared.run_turns
+    }
+
+    /// Returns whose turn it is to spawn an agent.
+    pub(crate) fn agent_turns(&self) -> &QuotaTurns {
+        &self.shared.agent_turns
     }
 
     /// Returns what is published at the well-known address, once it was asked for.

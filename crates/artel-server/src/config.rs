@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use artel_model::quota::Quotas;
+
 use crate::auth::Network;
 use crate::tls::Certificate;
 
@@ -11,14 +13,18 @@ use crate::tls::Certificate;
 pub struct ServerConfig {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// Connections at once; more wait to be accepted.
+    /// Connections at once; for another one an address that has clearly more gives one up, or it waits.
     pub connections_max: usize,
+    /// Connections at once from one address that is no trusted proxy; more are closed at once.
+    pub connections_per_address_max: usize,
     /// How long a client may take to send the head of a request.
     pub header_timeout: Duration,
     /// Bytes of the head of a request.
     pub header_bytes_max: usize,
     /// Bytes of a body.
     pub body_bytes_max: usize,
+    /// Bytes of all bodies that are in memory at once.
+    pub bodies_bytes_max: usize,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
     /// How long a client may leave an answer unread before the connection is given up.
@@ -35,6 +41,8 @@ pub struct ServerConfig {
     pub refused_per_minute: u32,
     /// How long a request may take before the log says that it was slow.
     pub slow_request: Duration,
+    /// How much each user may have of what is kept and what runs.
+    pub quotas: Quotas,
     /// Proxies that are believed when they say on whose behalf they call.
     pub trusted_proxies: Vec<Network>,
     /// What connections are encrypted with; nothing when they are not, because the server is reached on its own machine
@@ -54,9 +62,11 @@ impl Default for ServerConfig {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
             connections_max: 4096,
+            connections_per_address_max: 512,
             header_timeout: Duration::from_secs(10),
             header_bytes_max: 32 * 1024,
             body_bytes_max: 16 * 1024 * 1024,
+            bodies_bytes_max: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             closing_grace: Duration::from_secs(10),
@@ -65,6 +75,7 @@ impl Default for ServerConfig {
             request_burst: 1000,
             refused_per_minute: 60,
             slow_request: Duration::from_secs(5),
+            quotas: Quotas::default(),
             trusted_proxies: Vec::new(),
             certificate: None,
             publishes_skills: false,

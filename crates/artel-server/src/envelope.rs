@@ -11,6 +11,7 @@ use tower::ServiceExt;
 
 use crate::app::App;
 use crate::auth::ClientAddress;
+use crate::body_budget::BodyShare;
 use crate::clock::moment;
 use crate::error::ApiError;
 use crate::panic::{Panicked, surviving};
@@ -35,6 +36,8 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     request.extensions_mut().insert(facts.clone());
     let (method, uri, address) = (request.method().clone(), request.uri().clone(), address(app, &request));
     let tardy = request.extensions().get::<Tardy>().cloned();
+    // Held until the request is answered: what was read of its body is in memory as long.
+    let share = request.extensions().get::<BodyShare>().cloned();
     let answered = surviving(router.oneshot(request)).await;
     let answered = answered.map(|answer| answer.unwrap_or_else(|never| match never {}));
     let mut response = answered.unwrap_or_else(|Panicked| {
@@ -43,6 +46,10 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     });
     if tardy.is_some_and(|tardy| tardy.is_tardy()) && response.status().is_client_error() {
         response = StatusCode::REQUEST_TIMEOUT.into_response();
+    }
+    if share.is_some_and(|share| share.is_refused()) && response.status().is_client_error() {
+        let message = "The server has no room for another large body. Please try again later.";
+        response = ApiError::unavailable("too_many_bodies", message).into_response();
     }
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         response = with_headers_of(&response, sealed(error, &id));

@@ -1,6 +1,7 @@
 //! Accepts connections: a cap on how many there are, limits on how slowly a client may take part, encryption if there is a
 //! certificate, and an end that loses no request.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -17,10 +18,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::app::App;
+use crate::body_budget::BodyBudget;
 use crate::config::ServerConfig;
+use crate::connections::{Admission, Connected, ConnectionCaps, Connections, Waiting};
 use crate::envelope::enveloped;
 use crate::patience::{ReadOrLose, Tardy, TimedBody};
 use crate::route::router;
@@ -110,21 +113,21 @@ impl Server {
     pub async fn run(self, stopped: impl Future<Output = ()>) {
         let Self { entrance: Entrance { listener, encryption, .. }, app } = self;
         let (cut, cut_off) = watch::channel(());
-        let door = Arc::new(Door { router: router(&app), app: app.clone(), encryption, cut_off });
+        let bodies = BodyBudget::new(app.config().bodies_bytes_max);
+        let door = Arc::new(Door { router: router(&app), app: app.clone(), encryption, bodies, cut_off });
         let graceful = GracefulShutdown::new();
-        let room = Arc::new(Semaphore::new(app.config().connections_max));
+        let connections = connections(app.config());
+        let mut hall = Hall { connections, waiting: VecDeque::new() };
         let mut stopped = std::pin::pin!(stopped);
         loop {
-            let (stream, address, permit) = tokio::select! {
-                accepted = accept(&listener, &room) => accepted,
+            let (stream, address, connected) = tokio::select! {
+                accepted = hall.accept(&listener) => accepted,
                 () = &mut stopped => break,
             };
             let (door, watcher) = (door.clone(), graceful.watcher());
-            tokio::spawn(async move {
-                door.serve(stream, address, watcher).await;
-                drop(permit);
-            });
+            tokio::spawn(async move { door.serve(stream, address, &connected, watcher).await });
         }
+        drop(hall);
         drop(listener);
         app.close_streams();
         if tokio::time::timeout(app.config().closing_grace, graceful.shutdown()).await.is_err() {
@@ -135,18 +138,44 @@ impl Server {
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
-    loop {
-        match listener.accept().await {
-            Ok((stream, address)) => return (stream, address, permit),
-            Err(error) => {
-                // Out of descriptors, or the client went away: others are served meanwhile.
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+fn connections(config: &ServerConfig) -> Connections {
+    let caps =
+        ConnectionCaps { all: config.connections_max, of_one_address: config.connections_per_address_max };
+    Connections::new(caps, config.trusted_proxies.clone())
+}
+
+/// Where connections wait for a place.
+struct Hall {
+    connections: Connections,
+    waiting: VecDeque<(Waiting, TcpStream, SocketAddr)>,
+}
+
+impl Hall {
+    /// Returns the next connection that has a place; one for which there is none is closed.
+    async fn accept(&mut self, listener: &TcpListener) -> (TcpStream, SocketAddr, Connected) {
+        loop {
+            if let Some(index) = self.connections.next(self.waiting.iter().map(|(waiting, ..)| waiting))
+                && let Some((waiting, stream, address)) = self.waiting.remove(index)
+            {
+                return (stream, address, waiting.place());
+            }
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.connections.freed(), if !self.waiting.is_empty() => continue,
+            };
+            match accepted {
+                Ok((stream, address)) => match self.connections.admit(address.ip()) {
+                    Admission::Admitted(connected) => return (stream, address, connected),
+                    Admission::Waits(waiting) => self.waiting.push_back((waiting, stream, address)),
+                    Admission::Refused => {
+                        tracing::debug!(%address, "there is no room for another connection from there");
+                    }
+                },
+                Err(error) => {
+                    // Out of descriptors, or the client went away: others are served meanwhile.
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -157,50 +186,73 @@ struct Door {
     router: Router,
     app: App,
     encryption: Option<Encryption>,
+    bodies: Arc<BodyBudget>,
     /// Closed when the server is over.
     cut_off: watch::Receiver<()>,
 }
 
 impl Door {
-    async fn serve(&self, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+    async fn serve(&self, stream: TcpStream, address: SocketAddr, connected: &Connected, watcher: Watcher) {
         // Answers are small; waiting to fill a packet only costs time.
         let _ = stream.set_nodelay(true);
         self.app.meters().connections.increment(1);
         let mut cut_off = self.cut_off.clone();
         tokio::select! {
-            () = self.speak(stream, address, watcher) => {}
+            () = self.speak(stream, address, connected, watcher) => {}
+            () = connected.given_away() => {}
             _ = cut_off.changed() => {}
         }
         self.app.meters().connections.decrement(1);
     }
 
-    async fn speak(&self, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+    async fn speak(&self, stream: TcpStream, address: SocketAddr, connected: &Connected, watcher: Watcher) {
         let Some(encryption) = &self.encryption else {
-            return self.answer(stream, address, watcher).await;
+            return self.answer(stream, address, connected, watcher).await;
         };
         let greeted = tokio::time::timeout(self.app.config().header_timeout, encryption.accept(stream)).await;
         match greeted {
-            Ok(Ok(stream)) => self.answer(stream, address, watcher).await,
+            Ok(Ok(stream)) => self.answer(stream, address, connected, watcher).await,
             Ok(Err(error)) => tracing::debug!(%error, %address, "a connection could not be encrypted"),
             Err(_) => tracing::debug!(%address, "a client was too slow to greet"),
         }
     }
 
-    async fn answer<T>(&self, stream: T, address: SocketAddr, watcher: Watcher)
+    async fn answer<T>(&self, stream: T, address: SocketAddr, connected: &Connected, watcher: Watcher)
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let config = self.app.config();
         let service = hyper::service::service_fn(|request: Request<Incoming>| {
-            let request = prepared(request, address, config);
-            let router = self.router.clone();
-            async move { Ok::<_, Infallible>(enveloped(&self.app, router, request).await) }
+            let request = self.prepared(request, address);
+            let (router, under_way) = (self.router.clone(), connected.begin());
+            async move {
+                let response = enveloped(&self.app, router, request).await;
+                Ok::<_, Infallible>(response.map(|body| under_way.until_sent(body)))
+            }
         });
         let stream = TokioIo::new(ReadOrLose::new(stream, config.write_timeout));
         let connection = builder(config).serve_connection(stream, service);
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, %address, "a connection ended badly");
         }
+    }
+
+    fn prepared(&self, request: Request<Incoming>, address: SocketAddr) -> Request<Body> {
+        let config = self.app.config();
+        let mut request = if request.body().is_end_stream() {
+            request.map(|_| Body::empty())
+        } else {
+            let (tardy, share) = (Tardy::default(), self.bodies.share());
+            let timed =
+                |body| Body::new(TimedBody::new(body, config.body_timeout, tardy.clone(), share.clone()));
+            let mut request = request.map(timed);
+            request.extensions_mut().insert(tardy);
+            request.extensions_mut().insert(share);
+            request
+        };
+        DefaultBodyLimit::max(config.body_bytes_max).apply(&mut request);
+        request.extensions_mut().insert(ConnectInfo(address));
+        request
     }
 }
 
@@ -212,19 +264,4 @@ fn builder(config: &ServerConfig) -> hyper::server::conn::http1::Builder {
         .max_buf_size(config.header_bytes_max.max(ServerConfig::HEADER_BYTES_MIN))
         .half_close(true);
     builder
-}
-
-fn prepared(request: Request<Incoming>, address: SocketAddr, config: &ServerConfig) -> Request<Body> {
-    let mut request = if request.body().is_end_stream() {
-        request.map(|_| Body::empty())
-    } else {
-        let tardy = Tardy::default();
-        let mut request =
-            request.map(|body| Body::new(TimedBody::new(body, config.body_timeout, tardy.clone())));
-        request.extensions_mut().insert(tardy);
-        request
-    };
-    DefaultBodyLimit::max(config.body_bytes_max).apply(&mut request);
-    request.extensions_mut().insert(ConnectInfo(address));
-    request
 }

@@ -13,6 +13,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::body_budget::BodyShare;
+
 /// Says whether the body of a request came too slowly.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tardy(Arc<AtomicBool>);
@@ -28,17 +30,18 @@ impl Tardy {
 #[error("the body took too long to arrive")]
 pub(crate) struct TooSlow;
 
-/// A body that must arrive in time, counted from when somebody begins to read it.
+/// A body that must arrive in time, counted from when its handler begins to read it, and for which there must be room.
 pub(crate) struct TimedBody<B> {
     body: B,
     allowed: Duration,
     left: Option<Pin<Box<Sleep>>>,
     tardy: Tardy,
+    share: BodyShare,
 }
 
 impl<B> TimedBody<B> {
-    pub(crate) fn new(body: B, allowed: Duration, tardy: Tardy) -> Self {
-        Self { body, allowed, left: None, tardy }
+    pub(crate) fn new(body: B, allowed: Duration, tardy: Tardy, share: BodyShare) -> Self {
+        Self { body, allowed, left: None, tardy, share }
     }
 }
 
@@ -55,7 +58,12 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+            let frame = frame.map(|frame| {
+                let frame = frame.map_err(Into::into)?;
+                self.share.take(frame.data_ref().map_or(0, Bytes::len))?;
+                Ok(frame)
+            });
+            return Poll::Ready(frame);
         }
         let allowed = self.allowed;
         ready!(self.left.get_or_insert_with(|| Box::pin(sleep(allowed))).as_mut().poll(context));
@@ -167,7 +175,8 @@ mod tests {
     async fn a_body_that_stops_coming_is_given_up() {
         let tardy = Tardy::default();
         let stuck = Stuck(Some(Bytes::from_static(b"some")));
-        let mut body = TimedBody::new(stuck, ALLOWED, tardy.clone());
+        let share = crate::body_budget::BodyBudget::new(100).share();
+        let mut body = TimedBody::new(stuck, ALLOWED, tardy.clone(), share);
         assert!(body.frame().await.unwrap().is_ok() && !tardy.is_tardy());
         assert!(body.frame().await.unwrap().is_err() && tardy.is_tardy());
     }

@@ -1,6 +1,6 @@
 //! What a change is meant for: the tags in `If-Match`, compared as RFC 9110 says. Knows nothing of what is changed.
 //!
-//! The tag of a saved skill is its revision and a digest of everything that is shown of it: `"3-0f1e2d3c4b5a6978"`. A
+//! The tag of a saved skill is its revision and a digest of everything that is shown of it, like `"3-0f1e2d3c..."`. A
 //! change replaces a revision, so the revision decides; what a scanner says in between makes no tag old.
 
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use crate::error::ApiError;
 
 /// Characters of the digest in a tag: enough that two states of one revision differ.
-const DIGEST_CHARS: usize = 16;
+const DIGEST_CHARS: usize = 32;
 
 /// The states that a change may replace.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_tag_changes_with_the_revision_and_the_digest() {
-        assert_eq!(saved_tag(3, "0f1e2d3c4b5a69780000"), "3-0f1e2d3c4b5a6978");
+        let digest = "0f1e2d3c4b5a6978".repeat(4);
+        assert_eq!(saved_tag(3, &digest), format!("3-{}", &digest[..32]));
         assert!(read(&["\"abc\""]).unwrap().names("abc"));
         assert!(!read(&["W/\"abc\""]).unwrap().names("abc") && !read(&[]).unwrap().names("abc"));
     }

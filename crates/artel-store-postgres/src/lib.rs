@@ -24,6 +24,7 @@ mod mail;
 mod metrics;
 mod migrate;
 mod options;
+mod person;
 mod post;
 mod row;
 mod run;

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_catalog.sql"),
     include_str!("migrations/0006_trail.sql"),
     include_str!("migrations/0007_health.sql"),
+    include_str!("migrations/0008_people.sql"),
 ];
 
 /// The first half of the advisory lock's key, so that it is not taken for somebody else's; the schema is the second.

@@ -25,6 +25,7 @@ mod metrics;
 mod migrate;
 mod options;
 mod pen;
+mod person;
 mod post;
 mod queue;
 mod reader;

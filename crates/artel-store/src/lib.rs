@@ -15,6 +15,7 @@ mod key;
 mod mail;
 mod memory;
 mod page;
+mod person;
 mod run;
 mod scan;
 mod trail;
@@ -38,6 +39,7 @@ pub use mail::{
 };
 pub use memory::MemoryStore;
 pub use page::{Cursor, Page, PageRequest};
+pub use person::PersonStore;
 pub use run::{
     AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
     RunAppend, RunFilter, RunRow, RunStore,

@@ -1,22 +1,25 @@
 //! From the headers of a request to a principal.
 //!
 //! What is cheap to check is checked first, and lets its sender in whatever others at the same address do. Only what
-//! fails counts against the address; and because the slow hash of a key is dear, an address that failed too often does
-//! not get one at all.
+//! fails counts against the address. Because the slow hash of a key is dear, an address that failed too often gets one only
+//! for a key that exists, and waits for it in a queue of its own: wrong credentials are slowed down, right ones behind the
+//! same address are still let in.
 
 use std::sync::Arc;
 
-use artel_model::access::{Principal, UserId};
+use artel_model::access::{AdminToken, Principal, UserId};
 use artel_model::time::Timestamp;
+use artel_store::PersonStore;
 use axum::http::HeaderMap;
 
 use super::address::ClientAddress;
 use super::admin::{self, RoleToken, hash_of};
-use super::key_ring::KeyRing;
+use super::key_ring::{KeyRing, Unproved};
 use super::key_text::KeyText;
 use super::oidc::{OidcConfig, OidcConfigError, OidcRefused, OidcVerifier};
 use super::presented::Presented;
-use super::slow_hash::Busy;
+use super::sign_ins::SignIns;
+use super::slow_hash::{Busy, Lane};
 use crate::app::Stores;
 use crate::error::ApiError;
 use crate::limit::{Limits, TooMany};
@@ -63,6 +66,15 @@ impl From<Busy> for AuthRefused {
     }
 }
 
+impl From<Unproved> for ApiError {
+    fn from(unproved: Unproved) -> Self {
+        match unproved {
+            Unproved::Busy => Busy.into(),
+            Unproved::Store(error) => error.into(),
+        }
+    }
+}
+
 impl From<Busy> for ApiError {
     fn from(busy: Busy) -> Self {
         AuthRefused::from(busy).into()
@@ -73,8 +85,9 @@ impl From<Busy> for ApiError {
 pub struct Authenticator {
     admin: RoleToken,
     metrics: Option<RoleToken>,
-    keys: Arc<KeyRing>,
-    oidc: Option<OidcVerifier>,
+    keys: KeyRing,
+    oidc: Option<(OidcVerifier, SignIns)>,
+    people: Arc<dyn PersonStore>,
 }
 
 impl Authenticator {
@@ -82,11 +95,11 @@ impl Authenticator {
     /// fresh one, which is returned to be shown once.
     pub async fn open(
         stores: &Stores,
-        given: Option<&str>,
+        given: Option<&AdminToken>,
         fresh: impl FnOnce() -> String,
     ) -> Result<(Self, Option<String>), artel_store::StoreError> {
         let (hash, shown) = match given {
-            Some(given) => (hash_of(given), None),
+            Some(given) => (hash_of(given.reveal()), None),
             None => {
                 let token = fresh();
                 let hash = hash_of(&token);
@@ -95,8 +108,9 @@ impl Authenticator {
                 (kept, shown)
             }
         };
-        let keys = Arc::new(KeyRing::new(stores.keys.clone()));
-        Ok((Self { admin: RoleToken::of_hash(hash), metrics: None, keys, oidc: None }, shown))
+        let keys = KeyRing::new(stores.keys.clone(), None);
+        let (admin, people) = (RoleToken::of_hash(hash), stores.people.clone());
+        Ok((Self { admin, metrics: None, keys, oidc: None, people }, shown))
     }
 
     /// Forgets the administrator's token that is kept: from then on `token` is it.
@@ -104,9 +118,12 @@ impl Authenticator {
         stores.keys.set_admin_token_hash(&hash_of(token)).await
     }
 
-    /// Lets in the users of an identity provider too.
+    /// Lets in the users of an identity provider too. From then on the keys of those whom it knows stand for no team that
+    /// they have left.
     pub fn with_oidc(self, config: OidcConfig) -> Result<Self, OidcConfigError> {
-        Ok(Self { oidc: Some(OidcVerifier::new(config)?), ..self })
+        let oidc = Some((OidcVerifier::new(config)?, SignIns::new(self.people.clone())));
+        let keys = self.keys.with_people(self.people.clone());
+        Ok(Self { oidc, keys, ..self })
     }
 
     /// Lets whoever has that token read the numbers about the process, and nothing else.
@@ -175,8 +192,11 @@ impl Authenticator {
             return Ok(Some(admin::metrics_reader()));
         }
         match &self.oidc {
-            Some(oidc) if OidcVerifier::is_for(text) => match oidc.verify(text, now).await {
-                Ok(principal) => Ok(Some(principal)),
+            Some((oidc, sign_ins)) if OidcVerifier::is_for(text) => match oidc.verify(text, now).await {
+                Ok(sign_in) => {
+                    sign_ins.note(&sign_in).await;
+                    Ok(Some(sign_in.principal))
+                }
                 Err(OidcRefused::Token) => Ok(None),
                 Err(OidcRefused::Unavailable) => Err(AuthRefused::ProviderUnavailable.into()),
             },
@@ -196,17 +216,19 @@ impl Authenticator {
             return Ok(Some(principal));
         }
         let from = address.neighbourhood();
-        limits.refusals.peek(&from, now).map_err(AuthRefused::from)?;
-        let turn = self.keys.turn().await.map_err(AuthRefused::from)?;
-        // Many requests with a key that was not used for a while come at once: the first proves it for all.
-        if let Some(principal) = self.keys.known(&key, now).await? {
-            return Ok(Some(principal));
-        }
         // Counted before it is spent, so that many wrong keys at once do not all get their turn.
-        limits.refusals.take(&from, now).map_err(AuthRefused::from)?;
-        let found = self.keys.prove(&key, turn, now).await;
-        // Whoever called this counts a failure.
-        limits.refusals.give_back(&from, now);
-        Ok(found?)
+        let found = match limits.refusals.take(&from, now) {
+            Ok(()) => {
+                let found = self.keys.prove(&key, Lane::Usual, now).await;
+                // The caller of this counts a failure.
+                limits.refusals.give_back(&from, now);
+                found
+            }
+            Err(too_many) if !self.keys.is_there(&key, now).await? => {
+                return Err(AuthRefused::from(too_many).into());
+            }
+            Err(_) => self.keys.prove(&key, Lane::Suspect, now).await,
+        };
+        found.map_err(ApiError::from)
     }
 }

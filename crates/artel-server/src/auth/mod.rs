@@ -8,6 +8,7 @@ mod key_text;
 mod oidc;
 mod presented;
 mod random;
+mod sign_ins;
 mod slow_hash;
 
 pub(crate) use address::ClientAddress;

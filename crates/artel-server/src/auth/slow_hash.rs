@@ -1,5 +1,7 @@
 //! The slow hash of secrets (argon2id), a few at a time: each costs memory on purpose, so that whoever gets at the
-//! hashes cannot try many, and whoever sends many wrong keys must not get all of ours.
+//! hashes cannot try many, and a caller who sends many wrong keys must not get all of ours. There are three queues, none of which
+//! can hold up another: secrets that were never seen, secrets from addresses that failed too often, and secrets of keys
+//! that are being made.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +9,9 @@ use std::time::Duration;
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use artel_model::limit::{KEY_CHECK_WAIT_MS, KEY_CHECKS_AT_ONCE_MAX, KEY_CHECKS_WAITING_MAX};
+use artel_model::limit::{
+    KEY_CHECK_WAIT_MS, KEY_CHECKS_AT_ONCE_MAX, KEY_CHECKS_SUSPECT_WAITING_MAX, KEY_CHECKS_WAITING_MAX,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::random::random_bytes;
@@ -28,24 +32,54 @@ pub(super) struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Hashes secrets, a few at a time.
-pub(super) struct SlowHash {
+/// Where a secret waits to be hashed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Lane {
+    /// It was never seen, or not for a while.
+    Usual,
+    /// It comes from an address that failed too often.
+    Suspect,
+    /// Its key is being made.
+    Making,
+}
+
+/// Secrets that wait to be hashed.
+struct Queue {
     at_once: Arc<Semaphore>,
     waiting: Semaphore,
+}
+
+impl Queue {
+    fn new(at_once: usize, waiting: usize) -> Self {
+        Self { at_once: Arc::new(Semaphore::new(at_once)), waiting: Semaphore::new(waiting) }
+    }
+}
+
+/// Hashes secrets, a few at a time.
+pub(super) struct SlowHash {
+    usual: Queue,
+    suspect: Queue,
+    making: Queue,
 }
 
 impl SlowHash {
     pub(super) fn new() -> Self {
         Self {
-            at_once: Arc::new(Semaphore::new(KEY_CHECKS_AT_ONCE_MAX)),
-            waiting: Semaphore::new(KEY_CHECKS_WAITING_MAX),
+            usual: Queue::new(KEY_CHECKS_AT_ONCE_MAX, KEY_CHECKS_WAITING_MAX),
+            suspect: Queue::new(1, KEY_CHECKS_SUSPECT_WAITING_MAX),
+            making: Queue::new(1, KEY_CHECKS_WAITING_MAX),
         }
     }
 
     /// Waits for the right to hash one secret.
-    pub(super) async fn turn(&self) -> Result<Turn, Busy> {
-        let _waiting = self.waiting.try_acquire().map_err(|_| Busy)?;
-        let turn = self.at_once.clone().acquire_owned();
+    pub(super) async fn turn(&self, lane: Lane) -> Result<Turn, Busy> {
+        let queue = match lane {
+            Lane::Usual => &self.usual,
+            Lane::Suspect => &self.suspect,
+            Lane::Making => &self.making,
+        };
+        let _waiting = queue.waiting.try_acquire().map_err(|_| Busy)?;
+        let turn = queue.at_once.clone().acquire_owned();
         let turn = tokio::time::timeout(Duration::from_millis(KEY_CHECK_WAIT_MS), turn).await;
         let permit = turn.map_err(|_| Busy)?.expect("the semaphore is never closed");
         Ok(Turn { _permit: permit })
@@ -53,7 +87,7 @@ impl SlowHash {
 
     /// Returns the hash of a secret, as it is kept.
     pub(super) async fn hash(&self, secret: &str) -> Result<String, Busy> {
-        let turn = self.turn().await?;
+        let turn = self.turn(Lane::Making).await?;
         let secret = secret.to_owned();
         let hash = blocking(turn, move || {
             let salt: [u8; SALT_BYTES] = random_bytes();
@@ -97,7 +131,7 @@ mod tests {
         assert_ne!(hash, again, "salted");
         assert!(!hash.contains("secret"));
         let verify = async |secret: &str, hash: Option<&str>| {
-            super::verify(slow.turn().await.unwrap(), secret, hash).await
+            super::verify(slow.turn(Lane::Usual).await.unwrap(), secret, hash).await
         };
         assert!(verify("secret", Some(&hash)).await && verify("secret", Some(&again)).await);
         assert!(!verify("Secret", Some(&hash)).await);
@@ -118,18 +152,19 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_waits_too_long_or_behind_too_many_is_told() {
         let slow = Arc::new(SlowHash::new());
-        let turns = [slow.turn().await.unwrap(), slow.turn().await.unwrap()];
-        assert_eq!(slow.turn().await.err(), Some(Busy), "nobody gives a turn back in time");
+        let turns = [slow.turn(Lane::Usual).await.unwrap(), slow.turn(Lane::Usual).await.unwrap()];
+        assert_eq!(slow.turn(Lane::Usual).await.err(), Some(Busy), "no turn is given back in time");
         let queue: Vec<_> = (0..KEY_CHECKS_WAITING_MAX)
             .map(|_| {
                 let slow = slow.clone();
-                tokio::spawn(async move { slow.turn().await.map(drop) })
+                tokio::spawn(async move { slow.turn(Lane::Usual).await.map(drop) })
             })
             .collect();
-        while slow.waiting.available_permits() > 0 {
+        while slow.usual.waiting.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(slow.turn().await.err(), Some(Busy), "the queue is full");
+        assert_eq!(slow.turn(Lane::Usual).await.err(), Some(Busy), "the queue is full");
+        assert!(slow.turn(Lane::Suspect).await.is_ok() && slow.turn(Lane::Making).await.is_ok());
         drop(turns);
         for one in queue {
             assert_eq!(one.await.unwrap(), Ok(()));

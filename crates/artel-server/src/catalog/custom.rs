@@ -1,19 +1,21 @@
 //! Saving skills: who may, what is checked, and what is served afterwards.
 
-use artel_catalog::{Loaded, file_hash};
 use artel_catalog::shared::custom::{CheckedSkill, CustomDraft, DraftError, check};
 use artel_catalog::shared::{Entry, EntryId, Snapshot};
+use artel_catalog::{Loaded, file_hash};
 use artel_model::access::Principal;
 use artel_model::catalog::{CustomFile, CustomSkill, SkillChange, Visibility};
 use artel_model::id::CustomSkillId;
 use artel_model::limit::CUSTOM_SKILLS_MAX;
 use artel_model::name::SkillName;
+use artel_model::quota::{Quota, QuotaExceeded};
 use artel_store::{Page, PageRequest, SaveRefused, StoreError};
 use std::sync::Arc;
 use uuid::Uuid;
 
 use super::service::{Catalogs, RefreshFailed, Reread};
 use crate::precondition::IfMatch;
+use crate::quota_turns::QuotaTurn;
 
 /// Why a skill was not saved; nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +50,9 @@ pub enum SaveError {
     /// There are as many saved skills as there may be.
     #[error("there are as many saved skills as there may be ({CUSTOM_SKILLS_MAX})")]
     TooMany,
+    /// Its owner has saved as much as they may.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The store does not answer.
     #[error("the store does not answer")]
     Store(#[source] StoreError),
@@ -107,9 +112,12 @@ impl Catalogs {
         self.check_name(checked.name()).await?;
         let now = self.parts().clock.now();
         let skill = checked.into_first(CustomSkillId(Uuid::now_v7()), caller.viewer.user.clone(), now);
+        let turn = self.room(caller, &skill, None).await?;
         let kept = self.parts().stores.skills.create_skill(&skill, CUSTOM_SKILLS_MAX as u64).await;
         kept.map_err(SaveError::Store)?.map_err(|why| refused(why, &IfMatch::Any))?;
-        self.saved(skill, warnings).await
+        let saved = self.saved(skill, warnings).await;
+        drop(turn);
+        saved
     }
 
     /// Saves a skill again, if it is still what the caller says it is.
@@ -154,9 +162,29 @@ impl Catalogs {
             self.check_name(checked.name()).await?;
         }
         let skill = checked.into_next(&before, caller.viewer.user.clone(), self.parts().clock.now());
+        let turn = self.room(caller, &skill, Some(skill.id)).await?;
         let kept = self.parts().stores.skills.update_skill(before.revision, &skill).await;
         kept.map_err(SaveError::Store)?.map_err(|why| refused(why, expected))?;
-        self.saved(skill, warnings).await
+        let saved = self.saved(skill, warnings).await;
+        drop(turn);
+        saved
+    }
+
+    /// Waits until the caller may save a skill, and refuses when there is no room for it. What is saved is counted when it
+    /// was read again, so the turn lasts until then.
+    async fn room(
+        &self,
+        caller: &Principal,
+        skill: &CustomSkill,
+        replaced: Option<CustomSkillId>,
+    ) -> Result<Option<QuotaTurn>, SaveError> {
+        let Some(turn) = self.save_turns().turn(caller).await else { return Ok(None) };
+        let (quotas, used) =
+            (self.parts().config.quotas, self.saved_by(&skill.owner_user_id, replaced).await);
+        let bytes = skill.content.len() + skill.files.iter().map(|file| file.content.len()).sum::<usize>();
+        quotas.allow(Quota::SavedSkills, used.skills, 1)?;
+        quotas.allow(Quota::SavedBytes, used.bytes, bytes as u64)?;
+        Ok(Some(turn))
     }
 
     /// Refuses the names of skills that the server brings along, also of those that are switched off.

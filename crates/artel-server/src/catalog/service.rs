@@ -12,10 +12,11 @@ use artel_catalog::shared::{Freshness, Indexes, Judge, Snapshot, SnapshotDraft, 
 use artel_engine::Clock;
 use artel_engine::scanner::SkillScanner;
 use artel_engine::trace::{self, Span, SpanKind};
-use artel_model::access::{Principal, Viewer};
+use artel_model::access::{Principal, UserId, Viewer};
 use artel_model::catalog::{Gate, Severity, SourceKind};
 use artel_model::data_scope::OwnerKey;
 use artel_model::id::{CustomSkillId, HubId};
+use artel_model::quota::Quotas;
 use artel_model::time::Timestamp;
 use artel_store::{HealthCount, SkillHealth, StoreError, seen_health};
 use camino::Utf8PathBuf;
@@ -23,10 +24,11 @@ use tokio::sync::{Mutex, watch};
 
 use super::agreement::{Agreement, Numbered};
 use super::scans::{Candidate, Rescan, Scans};
-use super::sources::Sources;
+use super::sources::{SavedUse, Sources};
 use super::supervisor::{Supervisor, SupervisorStatus, SyncStatus, number};
 use super::watching::FolderWatch;
 use crate::app::Stores;
+use crate::quota_turns::QuotaTurns;
 
 /// Loads the folders of the server and what is in the binary. Blocks.
 pub type LoadDefault = Arc<dyn Fn() -> Result<Catalog, String> + Send + Sync>;
@@ -42,6 +44,8 @@ pub struct CatalogConfig {
     pub check: Duration,
     /// Where saved skills and the content of hubs are written, so that they can be run.
     pub data: Utf8PathBuf,
+    /// How much each user may save.
+    pub quotas: Quotas,
 }
 
 /// What the catalog is made of.
@@ -100,6 +104,8 @@ struct Shared {
     folder_watch: ArcSwap<FolderWatch>,
     /// What is served, by what scanners said.
     gate: ArcSwap<(Gate, Severity)>,
+    /// Whose turn it is to save a skill.
+    save_turns: QuotaTurns,
 }
 
 #[derive(Default)]
@@ -150,6 +156,7 @@ impl Catalogs {
                 begun: AtomicU64::new(0),
                 folder_watch: ArcSwap::default(),
                 gate,
+                save_turns: QuotaTurns::default(),
             }),
         }
     }
@@ -177,6 +184,16 @@ impl Catalogs {
     /// Returns what was loaded from the server's folders and the binary, also what is switched off.
     pub(crate) async fn folders(&self) -> Option<Arc<Catalog>> {
         self.shared.reading.lock().await.sources.folders()
+    }
+
+    /// Returns whose turn it is to save a skill.
+    pub(super) fn save_turns(&self) -> &QuotaTurns {
+        &self.shared.save_turns
+    }
+
+    /// Counts what a user saved, without one that is replaced.
+    pub(super) async fn saved_by(&self, owner: &UserId, replaced: Option<CustomSkillId>) -> SavedUse {
+        self.shared.reading.lock().await.sources.saved_by(owner, replaced)
     }
 
     /// Returns the revisions of what people saved. Taken before what is served, they are never ahead of it: whoever sends

@@ -7,6 +7,7 @@ use artel_catalog::scan::Scanned;
 use artel_catalog::shared::custom::{custom_folder, custom_tree, write_tree};
 use artel_catalog::shared::{Freshness, SavedSkill, Sealed, SnapshotDraft, SourceState, seal, seal_all};
 use artel_catalog::{Catalog, Keep, Loaded, load_folder};
+use artel_model::access::UserId;
 use artel_model::catalog::{CustomSkill, Hub, SourceKind};
 use artel_model::id::{CustomSkillId, HubId};
 use artel_model::time::Timestamp;
@@ -23,12 +24,23 @@ pub(super) const STORE_FAILED: &str = "the store does not answer";
 /// The folder for what people saved, inside the data folder.
 const CUSTOM: &str = "custom";
 
+/// How much a user has saved.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct SavedUse {
+    /// Skills.
+    pub(super) skills: u64,
+    /// Bytes of all their files.
+    pub(super) bytes: u64,
+}
+
 /// What every source gave.
 #[derive(Default)]
 pub(super) struct Sources {
     default: Option<Folders>,
     default_state: Option<Freshness>,
     custom: BTreeMap<CustomSkillId, (u64, SavedSkill)>,
+    /// Who saved them.
+    owners: BTreeMap<CustomSkillId, UserId>,
     custom_state: Option<(Freshness, Option<Timestamp>)>,
     hubs: Vec<(Hub, Option<HubContent>)>,
     hubs_failed: bool,
@@ -84,7 +96,7 @@ impl Sources {
         now: Timestamp,
     ) {
         match self.try_custom(store, data).await {
-            Ok(custom) => {
+            Ok((custom, owners)) => {
                 for (id, (_, gone)) in std::mem::replace(&mut self.custom, custom) {
                     let is_same = |(_, kept): &(u64, SavedSkill)| {
                         Arc::ptr_eq(kept.sealed.loaded(), gone.sealed.loaded())
@@ -93,6 +105,7 @@ impl Sources {
                         self.retired_custom.entry(id).or_default().push(Arc::downgrade(gone.sealed.loaded()));
                     }
                 }
+                self.owners = owners;
                 self.custom_state = Some((Freshness::Fresh, Some(now)));
             }
             Err(error) => {
@@ -109,15 +122,18 @@ impl Sources {
         &self,
         store: &dyn CustomSkillStore,
         data: &Utf8Path,
-    ) -> Result<BTreeMap<CustomSkillId, (u64, SavedSkill)>, StoreError> {
-        let mut custom = BTreeMap::new();
+    ) -> Result<(BTreeMap<CustomSkillId, (u64, SavedSkill)>, BTreeMap<CustomSkillId, UserId>), StoreError>
+    {
+        let (mut custom, mut owners) = (BTreeMap::new(), BTreeMap::new());
         for (id, revision, _) in store.custom_skills().await? {
             if let Some((_, kept)) = self.custom.get(&id).filter(|(known, _)| *known == revision) {
                 custom.insert(id, (revision, kept.clone()));
+                owners.extend(self.owners.get(&id).map(|owner| (id, owner.clone())));
                 continue;
             }
             // It may have been deleted in between.
             let Some(skill) = store.custom_skill(id).await? else { continue };
+            owners.insert(id, skill.owner_user_id.clone());
             let (revision, root) = (skill.revision, data.join(CUSTOM));
             let loaded = tokio::task::spawn_blocking(move || saved(&skill, &root));
             match loaded.await {
@@ -128,7 +144,7 @@ impl Sources {
                 Err(_) => tracing::error!(%id, "loading a saved skill failed"),
             }
         }
-        Ok(custom)
+        Ok((custom, owners))
     }
 
     /// Reads what was published of every hub that is switched on; only what changed is loaded again.
@@ -186,6 +202,19 @@ impl Sources {
     /// Returns how many hubs have another content elsewhere than here.
     pub(super) fn differing_hubs(&self) -> usize {
         self.hubs.iter().filter(|(hub, content)| is_different(hub, content.as_ref())).count()
+    }
+
+    /// Counts what a user saved, without one that is replaced.
+    pub(super) fn saved_by(&self, owner: &UserId, replaced: Option<CustomSkillId>) -> SavedUse {
+        let own = self.owners.iter().filter(|(id, by)| *by == owner && Some(**id) != replaced);
+        let sizes = own.map(|(id, _)| {
+            let saved = self.custom.get(id).map(|(_, saved)| saved.sealed.files());
+            saved.unwrap_or_default().iter().map(|file| file.size).sum::<u64>()
+        });
+        sizes.fold(SavedUse::default(), |used, bytes| SavedUse {
+            skills: used.skills + 1,
+            bytes: used.bytes.saturating_add(bytes),
+        })
     }
 
     /// Returns the revisions of what people saved.

@@ -27,6 +27,7 @@ use tokio::sync::watch;
 
 use super::owned::{own_agent, owner_filter};
 use super::page::{limit, page_request, paged, words};
+use super::quotas::room_for_agent;
 use super::refusal::not_spawned;
 use crate::app::App;
 use crate::error::ApiError;
@@ -54,7 +55,9 @@ pub(crate) async fn spawn(
         Some(_) | None => caller.owner(),
     };
     let spawner = SpawnCaller { viewer, origin: CallOrigin::Remote };
+    let room = room_for_agent(app, caller).await?;
     let Spawned { record, warnings } = app.agents().spawn(&request, spawner, cause(caller)).await?;
+    drop(room);
     note_skills(app, caller, &record);
     Ok(SpawnedAgent { agent: AgentDocument::of(&record), warnings })
 }

@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use super::page::wait_ms;
 use super::plans::{offered, planner, wanted};
+use super::quotas::room_for_run;
 use super::runs::{fresh_plan, submission};
 use super::story::read_story;
 use crate::app::App;
@@ -182,7 +183,9 @@ impl Runner {
         &self,
         submission: artel_model::run::Submission,
     ) -> Result<(Run, ResultDocument), ApiError> {
+        let room = room_for_run(&self.app, &self.caller).await?;
         let run = self.app.engine().submit(submission, None).await?.run();
+        drop(room);
         self.app.asks().note(self.ask, |asked| asked.runs.push(run));
         self.app.engine().wait(run).await?;
         read_story(&self.app, run).await

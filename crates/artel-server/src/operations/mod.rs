@@ -17,6 +17,7 @@ mod owned;
 mod page;
 mod plans;
 mod policy;
+mod quotas;
 mod refusal;
 mod rendered;
 mod runs;

@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use super::owned::{own_run, owner_filter};
 use super::page::{limit, page_request, paged, words};
+use super::quotas::room_for_run;
 use super::refusal::invalid_plan;
 use super::story::read_story;
 use crate::app::App;
@@ -147,7 +148,9 @@ async fn submit(
     submission: Submission,
     key: &IdempotencyKey,
 ) -> Result<StartedRun, ApiError> {
+    let room = room_for_run(app, caller).await?;
     let submitted = app.engine().submit(submission, key.scoped(caller)).await?;
+    drop(room);
     let (run, is_repeated) = match submitted {
         Submitted::New(run) => (run, false),
         Submitted::Existing(run) => (run, true),

@@ -348,6 +348,7 @@ impl From<SaveError> for ApiError {
             error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
             error @ SaveError::NameTaken(_) => Self::conflict("name_taken", error.to_string()),
             error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),
+            SaveError::Quota(exceeded) => exceeded.into(),
             SaveError::Store(error) => error.into(),
             error @ SaveError::NotServed(_) => Self::unavailable("skills_unavailable", error.to_string()),
         }

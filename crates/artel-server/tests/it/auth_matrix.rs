@@ -71,7 +71,7 @@ async fn whoever_is_not_let_in_cannot_tell_why() {
     let wrong_secret = format!("artel_{id}.{}", "b".repeat(32));
     let clients = [
         ("nothing", place.admin.with(None)),
-        ("a wrong token", place.admin.with(Some("the-token-of-the-administrato"))),
+        ("a wrong token", place.admin.with(Some(&crate::place::ADMIN_TOKEN[1..]))),
         ("an empty token", place.admin.with(Some(""))),
         ("an unknown key", place.admin.with(Some(&unknown))),
         ("a wrong secret", place.admin.with(Some(&wrong_secret))),

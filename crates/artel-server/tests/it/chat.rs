@@ -74,6 +74,7 @@ fn loaded_by(
 ) -> Catalogs {
     Catalogs::new(CatalogParts {
         config: CatalogConfig {
+            quotas: artel_model::quota::Quotas::default(),
             gate: Gate::Off,
             fail_on: Severity::High,
             check: std::time::Duration::from_secs(1),

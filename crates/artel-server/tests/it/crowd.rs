@@ -24,6 +24,7 @@ const ENDLESS_CLIENTS: usize = 50;
 async fn crowded(configure: impl FnOnce(&mut artel_server::ServerConfig)) -> Place {
     allow_all_descriptors();
     Place::open_with(&[], |config| {
+        config.connections_per_address_max = 2 * CLIENTS;
         config.requests_per_second = 1_000_000;
         config.request_burst = 1_000_000;
         configure(config);

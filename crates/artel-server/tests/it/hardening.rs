@@ -139,8 +139,66 @@ async fn clients_that_say_nothing_do_not_keep_others_out_for_long() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_address_has_only_so_many_connections() {
+    let place = Place::open_with(&[], |config| config.connections_per_address_max = 3).await;
+    let request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let mut stream = sent(place.address, request).await;
+        let mut byte = [0];
+        timeout(PATIENCE, stream.read_exact(&mut byte)).await.expect("it is answered").unwrap();
+        held.push(stream);
+    }
+    let mut further = TcpStream::connect(place.address).await.unwrap();
+    let _ = further.write_all(request).await;
+    assert_eq!(read_all(&mut further).await, "", "it is closed at once");
+    held.pop();
+    let answered = async {
+        loop {
+            let mut stream = TcpStream::connect(place.address).await.unwrap();
+            let mut byte = [0];
+            let _ = stream.write_all(request).await;
+            if matches!(stream.read(&mut byte).await, Ok(1)) {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, answered).await.expect("there is a place again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_bodies_together_have_so_much_room() {
+    let place = Place::open_with(&[], |config| config.bodies_bytes_max = 300_000).await;
+    let large = json!({"label": "x".repeat(300_000)}).to_string();
+    // The first holds the room as long as it is not answered.
+    let (begun, rest) = large.split_at(160_000);
+    let mut slow = sent(place.address, post_head(large.len()).as_bytes()).await;
+    slow.write_all(begun.as_bytes()).await.unwrap();
+    let refused = async {
+        loop {
+            let answer = read_all(
+                &mut sent(place.address, format!("{}{large}", post_head(large.len())).as_bytes()).await,
+            )
+            .await;
+            if status(&answer) == "503" {
+                return answer;
+            }
+            // A client that still sends when it is refused may see the connection end instead.
+            assert!(["422", ""].contains(&status(&answer)), "{answer}");
+        }
+    };
+    let answer = timeout(PATIENCE, refused).await.expect("there is no room for a second one");
+    assert!(answer.to_lowercase().contains("retry-after: 1"), "{answer}");
+    assert_eq!(body(&answer)["error"], "too_many_bodies");
+    place.admin.post("/api/catalog-api-keys", json!({"label": "small"})).await.expect(201);
+    let _ = slow.write_all(rest.as_bytes()).await;
+    drop(slow);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_clients_that_do_not_read_do_not_hurt_others() {
     let place = Place::open_with(&[], |config| {
+        config.connections_per_address_max = 2 * SLOW_READERS;
         config.write_timeout = SHORT;
         config.requests_per_second = 1_000_000;
         config.request_burst = 1_000_000;

@@ -35,17 +35,19 @@ async fn whoever_says_not_who_they_are_is_counted_by_address() {
     .await;
     let nobody = place.admin.with(None);
     let from = async |address: &str| {
-        nobody.call("GET", "/healthz", &[("X-Forwarded-For", address)], None).await.status
+        nobody.call("GET", "/readyz", &[("X-Forwarded-For", address)], None).await.status
     };
     for _ in 0..3 {
         assert_eq!(from("203.0.113.1").await, 200);
     }
     assert_eq!(from("203.0.113.1").await, 429);
     assert_eq!(from("203.0.113.2").await, 200);
+    let alive = nobody.call("GET", "/healthz", &[("X-Forwarded-For", "203.0.113.1")], None).await;
+    assert_eq!(alive.status, 200, "a monitor at the same address still sees that the server lives");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_fails_too_often_gets_no_slow_hash() {
+async fn an_address_that_fails_too_often_slows_down_wrong_credentials_only() {
     let place = Place::open_with(&[], |config| {
         config.refused_per_minute = 3;
         config.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
@@ -67,6 +69,17 @@ async fn an_address_that_fails_too_often_gets_no_slow_hash() {
     }
     assert_eq!(ann.call("GET", "/api/skills", &here, None).await.status, 200, "who is known is let in");
     assert_eq!(place.admin.call("GET", "/api/skills", &here, None).await.status, 200);
+    let made = place.admin.post("/api/catalog-api-keys", json!({"owner_user_id": "bob"})).await.expect(201);
+    let bob = place.admin.with(made["key"].as_str());
+    assert_eq!(
+        bob.call("GET", "/api/skills", &here, None).await.status,
+        200,
+        "a right key that was never seen is let in, whatever others at its address do"
+    );
+    let (id, _) = made["key"].as_str().unwrap().split_once('.').unwrap();
+    let wrong_secret = format!("{id}.{}", "b".repeat(32));
+    let with_wrong = [here[0], ("X-Artel-Key", wrong_secret.as_str())];
+    nobody.call("GET", "/api/skills", &with_wrong, None).await.refused(429, "rate_limited");
     let elsewhere = [("X-Forwarded-For", "203.0.113.2"), ("X-Artel-Key", wrong.as_str())];
     assert_eq!(
         nobody.call("GET", "/api/skills", &elsewhere, None).await.status,

@@ -38,6 +38,7 @@ mod place;
 mod plans;
 mod principal_calls;
 mod provider;
+mod quotas;
 mod readiness;
 mod request_log;
 mod runs;

@@ -28,6 +28,7 @@ use artel_model::access::Viewer;
 use artel_model::agent::{Layer, SpawnLimits};
 use artel_model::catalog::{Gate, Severity};
 use artel_model::data_scope::SkillOrigin;
+use artel_model::quota::Quotas;
 use artel_model::setting::EnvAllowList;
 use artel_server::{
     App, AppParts, Authenticator, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
@@ -43,7 +44,7 @@ use tokio::task::JoinHandle;
 use crate::client::Client;
 
 /// The administrator's token of every place.
-pub(crate) const ADMIN_TOKEN: &str = "the-token-of-the-administrator";
+pub(crate) const ADMIN_TOKEN: &str = "Xk2PqL9vRt7WzNb4Hs8JcYd3MfGa6UeT1oQi5KxBwVnE";
 
 /// A server that runs.
 pub(crate) struct Place {
@@ -90,9 +91,26 @@ impl Place {
         .await
     }
 
+    /// Opens a place where each user may have only so much.
+    pub(crate) async fn open_with_quotas(skills: &[TestSkill<'_>], quotas: Quotas) -> Self {
+        Self::opened(skills, quotas, |mut parts| {
+            parts.config.quotas = quotas;
+            parts
+        })
+        .await
+    }
+
     /// Opens a place whose server is made of other parts.
     pub(crate) async fn open_with_parts(
         skills: &[TestSkill<'_>],
+        change: impl FnOnce(AppParts) -> AppParts,
+    ) -> Self {
+        Self::opened(skills, Quotas::default(), change).await
+    }
+
+    async fn opened(
+        skills: &[TestSkill<'_>],
+        quotas: Quotas,
         change: impl FnOnce(AppParts) -> AppParts,
     ) -> Self {
         let root = tempfile::tempdir().unwrap();
@@ -105,7 +123,7 @@ impl Place {
         }
         let store = Arc::new(MemoryStore::new());
         let stores = stores(&store);
-        let catalogs = catalogs(&base, &stores);
+        let catalogs = catalogs(&base, &stores, quotas);
         catalogs.refresh(Reread::Folders).await.unwrap();
         let shelves: Arc<dyn Shelves> = Arc::new(CatalogShelves::new(catalogs.clone(), None));
         let program = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-server-launcher"));
@@ -113,7 +131,8 @@ impl Place {
         let engine = engine(&base, &launcher, &store, &shelves);
         let office = office(&store);
         let agents = agents(&store, &engine, &shelves, &office);
-        let (authenticator, _) = Authenticator::open(&stores, Some(ADMIN_TOKEN), String::new).await.unwrap();
+        let token = ADMIN_TOKEN.parse().unwrap();
+        let (authenticator, _) = Authenticator::open(&stores, Some(&token), String::new).await.unwrap();
         let config =
             ServerConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..ServerConfig::default() };
         let parts = AppParts {
@@ -203,6 +222,7 @@ fn stores(store: &Arc<MemoryStore>) -> Stores {
         skills: store.clone(),
         hubs: store.clone(),
         keys: store.clone(),
+        people: store.clone(),
         scans: store.clone(),
         audit: store.clone(),
         trail: store.clone(),
@@ -211,7 +231,7 @@ fn stores(store: &Arc<MemoryStore>) -> Stores {
 }
 
 /// Makes a catalog that was not read.
-pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores) -> Catalogs {
+pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores, quotas: Quotas) -> Catalogs {
     let root = base.join("skills");
     let load_default = move || {
         Ok(Catalog::load(&CatalogRequest {
@@ -223,6 +243,7 @@ pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores) -> Catalogs {
     };
     Catalogs::new(CatalogParts {
         config: CatalogConfig {
+            quotas,
             gate: Gate::Off,
             fail_on: Severity::High,
             check: Duration::from_secs(1),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use artel_agents::{Office, OfficeConfig, OfficeParts};
 use artel_bus::{BusConfig, InProcessBus};
 use artel_engine::Clock;
+use artel_model::quota::Quotas;
 use artel_server::{AppParts, Probe};
 use artel_store::MemoryStore;
 use serde_json::json;
@@ -44,9 +45,11 @@ async fn a_server_is_ready_when_store_catalog_and_bus_are_there() {
 async fn a_server_that_has_not_read_its_catalog_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let base = camino::Utf8Path::from_path(folder.path()).unwrap();
-    let place =
-        Place::open_with_parts(&[], |parts| AppParts { catalogs: catalogs(base, &parts.stores), ..parts })
-            .await;
+    let place = Place::open_with_parts(&[], |parts| AppParts {
+        catalogs: catalogs(base, &parts.stores, Quotas::default()),
+        ..parts
+    })
+    .await;
     let answer = place.admin.with(None).get("/readyz").await;
     answer.refused(503, "not_ready");
     assert!(answer.text.contains("the catalog is not there"), "{}", answer.text);

@@ -107,7 +107,7 @@ async fn a_skill_is_taken_over_from_a_repository_as_it_is_at_this_moment() {
     pear["team_ids"] = json!(["red"]);
     ann.post(IMPORT, pear.clone()).await.refused(403, "forbidden");
     let made = shop.admin.post(IMPORT, pear).await;
-    assert_eq!(made.header("etag"), "\"1\"");
+    assert!(made.header("etag").starts_with("\"1-"), "{}", made.header("etag"));
     let made = made.expect(201);
     assert_eq!(
         (&made["name"], &made["source"], &made["team_ids"]),

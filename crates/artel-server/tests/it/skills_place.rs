@@ -189,6 +189,7 @@ fn catalogs(base: &Utf8Path, gate: Gate, stores: &Stores, fails: &Arc<AtomicBool
         Ok(Catalog::of(loaded.collect(), Vec::new()))
     };
     let config = CatalogConfig {
+        quotas: artel_model::quota::Quotas::default(),
         gate,
         fail_on: Severity::High,
         check: Duration::from_secs(3600),

@@ -58,8 +58,16 @@ async fn what_is_in_the_queue_is_written_before_the_store_is_gone() {
 
 const FURTHER: Migration =
     Migration { sql: "CREATE TABLE later (key INTEGER PRIMARY KEY); INSERT INTO later VALUES (7)" };
-const LATER: &[Migration] =
-    &[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4], MIGRATIONS[5], FURTHER];
+const LATER: &[Migration] = &[
+    MIGRATIONS[0],
+    MIGRATIONS[1],
+    MIGRATIONS[2],
+    MIGRATIONS[3],
+    MIGRATIONS[4],
+    MIGRATIONS[5],
+    MIGRATIONS[6],
+    FURTHER,
+];
 const BROKEN: &[Migration] = &[
     MIGRATIONS[0],
     MIGRATIONS[1],
@@ -67,6 +75,7 @@ const BROKEN: &[Migration] = &[
     MIGRATIONS[3],
     MIGRATIONS[4],
     MIGRATIONS[5],
+    MIGRATIONS[6],
     FURTHER,
     Migration { sql: "DELETE FROM later; CREATE TABLE later (key TEXT)" },
 ];
@@ -99,13 +108,13 @@ async fn an_old_file_opens_after_an_upgrade_and_a_newer_one_is_refused() {
     drop(open_with(&folder, &MIGRATIONS[..1]).unwrap());
     write_as_the_first_version(&folder);
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 7);
+    assert_eq!(store.check().await.unwrap().version, 8);
     assert_eq!(sound_length(&store).await, 1);
     let kept = store.run(run_id(1)).await.unwrap().unwrap();
     assert_eq!(kept.summary.owner, None);
     drop(store);
     let refused = open_with(&folder, &MIGRATIONS[..1]);
-    assert!(matches!(refused, Err(StoreError::TooNew { found: 7, known: 1 })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::TooNew { found: 8, known: 1 })), "{refused:?}");
     assert_eq!(sound_length(&open_with(&folder, LATER).unwrap()).await, 1);
 }
 
@@ -116,7 +125,7 @@ async fn a_migration_that_fails_changes_nothing() {
     let refused = open_with(&folder, BROKEN);
     assert!(refused.is_err(), "{refused:?}");
     let store = open_with(&folder, LATER).unwrap();
-    assert_eq!(store.check().await.unwrap().version, 7);
+    assert_eq!(store.check().await.unwrap().version, 8);
     assert_eq!(sound_length(&store).await, 1);
     drop(store);
     let connection = rusqlite::Connection::open(folder.database()).unwrap();

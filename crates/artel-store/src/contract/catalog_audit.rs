@@ -1,5 +1,8 @@
 //! The audit log, and the number of the catalog.
 
+use std::collections::BTreeSet;
+
+use artel_model::access::KnownTeams;
 use artel_model::catalog::{AuditAction, Hub, HubStatus};
 use tokio::task::JoinSet;
 
@@ -159,6 +162,9 @@ pub async fn every_write_of_the_catalog_changes_the_version(store: SharedCatalog
     moved("first_admin_token_hash").await;
     store.set_admin_token_hash("other").await.expect(WORKS);
     moved("set_admin_token_hash").await;
+    let known = KnownTeams { teams: BTreeSet::new(), at: at(20) };
+    store.remember_teams(&user("ann"), &known).await.expect(WORKS);
+    moved("remember_teams").await;
     store.set_verdict(&verdict("one", "own", 10, Vec::new())).await.expect(WORKS);
     moved("set_verdict").await;
     store.set_override(&word("one", "checked")).await.expect(WORKS);

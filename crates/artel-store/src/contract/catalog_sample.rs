@@ -15,13 +15,21 @@ use uuid::Uuid;
 use super::sample::{at, user};
 use crate::page::{Page, PageRequest};
 use crate::{
-    AuditStore, CustomSkillStore, GenerationStore, HubStore, KeyStore, RunStore, ScanStore, StoreError,
-    TrailStore,
+    AuditStore, CustomSkillStore, GenerationStore, HubStore, KeyStore, PersonStore, RunStore, ScanStore,
+    StoreError, TrailStore,
 };
 
 /// A store of everything that belongs to the shared catalog.
 pub trait AnyCatalogStore:
-    RunStore + CustomSkillStore + HubStore + KeyStore + ScanStore + AuditStore + TrailStore + GenerationStore
+    RunStore
+    + CustomSkillStore
+    + HubStore
+    + KeyStore
+    + PersonStore
+    + ScanStore
+    + AuditStore
+    + TrailStore
+    + GenerationStore
 {
 }
 
@@ -30,6 +38,7 @@ impl<T> AnyCatalogStore for T where
         + CustomSkillStore
         + HubStore
         + KeyStore
+        + PersonStore
         + ScanStore
         + AuditStore
         + TrailStore

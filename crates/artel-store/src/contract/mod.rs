@@ -13,6 +13,7 @@ mod append;
 mod catalog_audit;
 mod catalog_hubs;
 mod catalog_keys;
+mod catalog_people;
 mod catalog_random;
 mod catalog_sample;
 mod catalog_scans;
@@ -44,6 +45,7 @@ pub use append::*;
 pub use catalog_audit::*;
 pub use catalog_hubs::*;
 pub use catalog_keys::*;
+pub use catalog_people::*;
 pub use catalog_random::*;
 pub use catalog_sample::{
     AnyCatalogStore, api_key, audit_entry, custom_id, custom_skill, finding, hub_id, new_hub, verdict,

@@ -150,6 +150,8 @@ macro_rules! catalog_contract_suite {
             keys_of_an_owner_are_limited
             the_administrators_token_is_kept
             one_of_many_first_tokens_wins
+            the_last_word_about_teams_counts
+            the_last_of_many_words_about_teams_wins
             a_verdict_replaces_the_one_before
             findings_are_found_by_every_filter
             one_of_many_verdicts_stays

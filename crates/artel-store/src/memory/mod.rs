@@ -9,6 +9,7 @@ mod keys;
 mod listing;
 mod mail;
 mod mailbox;
+mod people;
 mod post;
 mod scans;
 mod store;

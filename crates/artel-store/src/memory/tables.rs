@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use artel_model::access::{KnownTeams, UserId};
 use artel_model::catalog::AuditEntry;
 use artel_model::data_scope::OwnerKey;
 use artel_model::health::{Counted, count};
@@ -38,6 +39,7 @@ pub(super) struct Tables {
     pub(super) custom: CustomTable,
     pub(super) hubs: HubTable,
     pub(super) keys_of_users: KeyTable,
+    pub(super) people: BTreeMap<UserId, KnownTeams>,
     pub(super) scans: ScanTables,
     /// The audit log, in the order in which it was written.
     pub(super) audit: Vec<AuditEntry>,

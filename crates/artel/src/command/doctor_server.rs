@@ -42,6 +42,16 @@ pub(super) fn remote_settings(config: &Config) -> Vec<Row> {
 pub(super) fn server_settings(config: &Config) -> Vec<Row> {
     let mut rows = listening_settings(config);
     rows.extend([
+        row("[quotas]", &config.quotas, |quotas| {
+            let (each, mailbox) = (quotas.each, quotas.mailbox);
+            format!(
+                "saved_skills={} saved_mib={} agents={} runs={} mailbox={mailbox}",
+                each.saved_skills,
+                each.saved_bytes / (1024 * 1024),
+                each.agents,
+                each.runs
+            )
+        }),
         row("[oidc]", &config.oidc, |oidc| match oidc {
             Some(oidc) => format!(
                 "issuer={} audience={} teams_claim={} admin_group={}",
@@ -90,6 +100,9 @@ fn listening_settings(config: &Config) -> Vec<Row> {
         row("[server] listen", &config.server, |server| server.listen.to_string()),
         number("[server] requests_per_second", server.requests_per_second.map(u64::from)),
         number("[server] request_burst", server.request_burst.map(u64::from)),
+        number("[server] connections", server.connections.map(u64::from)),
+        number("[server] connections_per_address", server.connections_per_address.map(u64::from)),
+        number("[server] bodies_mib", server.bodies_mib.map(u64::from)),
         number("[server] slow_request_ms", server.slow_request_ms),
         ("[server] trusted_proxies", proxies, origin(!server.trusted_proxies.is_empty())),
         ("[server] tls_certificate", tls, origin(server.tls.is_some())),

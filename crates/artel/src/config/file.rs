@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::agents::{AgentsTable, ClientsTable, LlmTable};
 use super::chat::ChatTable;
 use super::running::{GrantsTable, PlannerTable, RunTable, ScriptLimitsTable};
-use super::server::{HubsTable, OidcSettings, ScannerTable, ServerTable};
+use super::server::{HubsTable, OidcSettings, QuotasTable, ScannerTable, ServerTable};
 use super::telemetry::TelemetryTable;
 use crate::failure::Failure;
 
@@ -55,6 +55,8 @@ pub(super) struct ConfigFile {
     pub(super) metrics: Option<Utf8PathBuf>,
     /// Where the server listens, and how it behaves.
     pub(super) server: Option<ServerTable>,
+    /// How much each user may have.
+    pub(super) quotas: Option<QuotasTable>,
     /// Whose tokens are accepted.
     pub(super) oidc: Option<OidcSettings>,
     /// Where hubs may be.
@@ -70,7 +72,7 @@ pub(super) struct ConfigFile {
 /// Every key, for who misspelt one.
 const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, \
                     retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
-                    metrics, server, oidc, hubs, scanner, chat, telemetry";
+                    metrics, server, quotas, oidc, hubs, scanner, chat, telemetry";
 
 /// What `[limits]` may say.
 #[derive(Debug, Default, Deserialize)]

@@ -17,7 +17,9 @@ use super::running::{
     GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, ScriptLimitsTable,
     StoreChoice, sandbox_mode,
 };
-use super::server::{HubSettings, HubsTable, OidcSettings, ScannerSettings, ServerSettings};
+use super::server::{
+    HubSettings, HubsTable, OidcSettings, QuotaSettings, QuotasTable, ScannerSettings, ServerSettings,
+};
 use super::telemetry::TelemetrySettings;
 use crate::cli::{GlobalArgs, SandboxChoice};
 use crate::failure::Failure;
@@ -92,6 +94,8 @@ pub(crate) struct Config {
     pub(crate) metrics: Setting<Option<Utf8PathBuf>>,
     /// Where the server listens, and how it behaves.
     pub(crate) server: Setting<ServerSettings>,
+    /// How much each user may have.
+    pub(crate) quotas: Setting<QuotaSettings>,
     /// Whose tokens are accepted; nobody's when absent.
     pub(crate) oidc: Setting<Option<OidcSettings>>,
     /// Where hubs may be.
@@ -171,6 +175,7 @@ impl Config {
             bus,
             metrics,
             server,
+            quotas: table(file.quotas, from_file, |table: QuotasTable| table.settings()),
             oidc: optional(file.oidc, from_file),
             hubs: table(file.hubs, from_file, |table: HubsTable| table.settings()),
             scanner,

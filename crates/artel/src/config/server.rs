@@ -1,10 +1,12 @@
 //! What `artel.toml` may say about the server: where it listens, who may call, where skills may come from, and the gate.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 
 use artel_engine::scanner::ScannerPolicy;
 use artel_model::catalog::{Gate, Severity};
-use artel_model::limit::{SHUTDOWN_GRACE_SECONDS, SHUTDOWN_GRACE_SECONDS_MAX};
+use artel_model::limit::{MAILBOX_MAX, SHUTDOWN_GRACE_SECONDS, SHUTDOWN_GRACE_SECONDS_MAX};
+use artel_model::quota::Quotas;
 use artel_server::Network;
 use camino::Utf8PathBuf;
 use serde::Deserialize;
@@ -31,6 +33,9 @@ pub(super) struct ServerTable {
     listen: Option<String>,
     requests_per_second: Option<u32>,
     request_burst: Option<u32>,
+    connections: Option<u32>,
+    connections_per_address: Option<u32>,
+    bodies_mib: Option<u32>,
     trusted_proxies: Option<Vec<String>>,
     tls_certificate: Option<Utf8PathBuf>,
     tls_key: Option<Utf8PathBuf>,
@@ -39,6 +44,41 @@ pub(super) struct ServerTable {
     slow_request_ms: Option<u64>,
     log: Option<String>,
     shutdown_grace: Option<u64>,
+}
+
+/// What `[quotas]` may say: how much each user may have over HTTP. Administrators are not counted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuotasTable {
+    saved_skills: Option<u64>,
+    saved_mib: Option<u64>,
+    agents: Option<u64>,
+    runs: Option<u64>,
+    mailbox: Option<NonZero<usize>>,
+}
+
+/// How much each user may have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct QuotaSettings {
+    pub(crate) each: Quotas,
+    /// Unread messages of one agent.
+    pub(crate) mailbox: usize,
+}
+
+impl QuotasTable {
+    pub(super) fn settings(self) -> QuotaSettings {
+        let usual = Quotas::default();
+        let bytes = |mib: u64| mib.saturating_mul(1024 * 1024);
+        QuotaSettings {
+            each: Quotas {
+                saved_skills: self.saved_skills.unwrap_or(usual.saved_skills),
+                saved_bytes: self.saved_mib.map_or(usual.saved_bytes, bytes),
+                agents: self.agents.unwrap_or(usual.agents),
+                runs: self.runs.unwrap_or(usual.runs),
+            },
+            mailbox: self.mailbox.map_or(MAILBOX_MAX, NonZero::get).min(MAILBOX_MAX),
+        }
+    }
 }
 
 /// What `[oidc]` may say.
@@ -89,6 +129,11 @@ pub(crate) struct ServerSettings {
     pub(crate) listen: SocketAddr,
     pub(crate) requests_per_second: Option<u32>,
     pub(crate) request_burst: Option<u32>,
+    /// Connections at once, altogether and from one address.
+    pub(crate) connections: Option<u32>,
+    pub(crate) connections_per_address: Option<u32>,
+    /// Mebibytes of all request bodies that are in memory at once.
+    pub(crate) bodies_mib: Option<u32>,
     pub(crate) trusted_proxies: Vec<Network>,
     /// The files with the certificate and its key.
     pub(crate) tls: Option<(Utf8PathBuf, Utf8PathBuf)>,
@@ -168,6 +213,9 @@ impl ServerTable {
             listen,
             requests_per_second: self.requests_per_second,
             request_burst: self.request_burst,
+            connections: at_least_one("connections", self.connections)?,
+            connections_per_address: at_least_one("connections_per_address", self.connections_per_address)?,
+            bodies_mib: at_least_one("bodies_mib", self.bodies_mib)?,
             trusted_proxies: networks(&self.trusted_proxies.unwrap_or_default())?,
             tls,
             publishes_skills: self.publish_skills,
@@ -186,6 +234,13 @@ fn shutdown_grace(seconds: Option<u64>) -> Result<u64, Failure> {
         ))),
         Some(seconds) => Ok(seconds),
         None => Ok(SHUTDOWN_GRACE_SECONDS),
+    }
+}
+
+fn at_least_one(name: &str, number: Option<u32>) -> Result<Option<u32>, Failure> {
+    match number {
+        Some(0) => Err(Failure::usage(format!("`[server] {name}` must be at least 1"))),
+        other => Ok(other),
     }
 }
 

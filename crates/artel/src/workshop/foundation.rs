@@ -98,6 +98,7 @@ pub(crate) fn stores(store: &Store) -> Stores {
         skills: store.catalog.skills.clone(),
         hubs: store.catalog.hubs.clone(),
         keys: store.catalog.keys.clone(),
+        people: store.catalog.people.clone(),
         scans: store.catalog.scans.clone(),
         audit: store.catalog.audit.clone(),
         trail: store.catalog.trail.clone(),
@@ -112,6 +113,7 @@ fn catalogs(context: Context<'_>, stores: &Stores) -> Result<Catalogs, Failure> 
     let scanner = &context.config.scanner.value;
     Ok(Catalogs::new(CatalogParts {
         config: CatalogConfig {
+            quotas: context.config.quotas.value.each,
             gate: scanner.gate,
             fail_on: scanner.fail_on,
             check: CATALOG_CHECK,

@@ -1,6 +1,7 @@
 //! The keys in a store, without a server.
 
 use artel_engine::Clock;
+use artel_model::access::WeakToken;
 use artel_server::{Authenticator, KeyDesk, Stores, fresh_admin_token};
 
 use super::foundation::stores;
@@ -31,6 +32,7 @@ impl KeyCabinet {
 /// Returns what knows keys but no administrator: the token it takes is told to nobody, and not kept, so that the first
 /// server still shows the one it makes.
 pub(super) async fn lets_nobody_in(stores: &Stores) -> Result<Authenticator, Failure> {
-    let opened = Authenticator::open(stores, Some(&fresh_admin_token()), fresh_admin_token).await;
+    let token = fresh_admin_token().parse().map_err(|error: WeakToken| Failure::unavailable(&error))?;
+    let opened = Authenticator::open(stores, Some(&token), fresh_admin_token).await;
     opened.map(|(authenticator, _)| authenticator).map_err(|error| Failure::unavailable(&error))
 }

@@ -57,7 +57,8 @@ pub(crate) async fn open_office(
         bus,
         clock,
     };
-    let config = OfficeConfig { poll_ms: POLL_MS, ..OfficeConfig::default() };
+    let mailbox_max = context.config.quotas.value.mailbox;
+    let config = OfficeConfig { poll_ms: POLL_MS, mailbox_max, ..OfficeConfig::default() };
     Ok(Office::with_dead_letters(config, parts, dead))
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use artel_api::plans::PlannerWord;
 use artel_engine::{Clock, close_to_others};
-use artel_model::access::TeamId;
+use artel_model::access::{AdminToken, TeamId};
 use artel_server::{
     App, AppParts, Authenticator, Catalogs, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
     RunSettings, ServerConfig, Stores, fresh_admin_token,
@@ -204,13 +204,13 @@ async fn authenticator(
     stores: &Stores,
     token: Token,
 ) -> Result<(Authenticator, Option<String>), Failure> {
-    let given = config.environment.get(ADMIN_TOKEN);
+    let given = config.environment.get(ADMIN_TOKEN).map(admin_token).transpose()?;
     let failed = |error: &dyn std::error::Error| Failure::unavailable(error);
     let renewed = (token == Token::Renewed).then(fresh_admin_token);
     if let Some(token) = &renewed {
         Authenticator::renew_admin_token(stores, token).await.map_err(|error| failed(&error))?;
     }
-    let opened = Authenticator::open(stores, given, fresh_admin_token).await;
+    let opened = Authenticator::open(stores, given.as_ref(), fresh_admin_token).await;
     let (mut authenticator, first) = opened.map_err(|error| failed(&error))?;
     let fresh = first.or(renewed).filter(|_| given.is_none());
     if let Some(oidc) = &config.oidc.value {
@@ -227,6 +227,15 @@ async fn authenticator(
     Ok((authenticator, fresh))
 }
 
+/// Reads the token that an operator set; one that can be guessed would let everybody in.
+fn admin_token(text: &str) -> Result<AdminToken, Failure> {
+    text.parse().map_err(|error| {
+        Failure::usage(format!("`{ADMIN_TOKEN}` is too easy to guess: {error}")).hint(format!(
+            "make one with `openssl rand -hex 32`, or leave `{ADMIN_TOKEN}` out: artel makes and shows one"
+        ))
+    })
+}
+
 fn admin_team(text: &str) -> Result<TeamId, Failure> {
     text.parse().map_err(|error| Failure::usage(format!("`[oidc] admin_group`: {error}")))
 }
@@ -235,6 +244,7 @@ fn admin_team(text: &str) -> Result<TeamId, Failure> {
 pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
     let settings = &config.server.value;
     let usual = ServerConfig::default();
+    let size = |number: Option<u32>, usual: usize| number.map_or(usual, |number| number as usize);
     let certificate = match &settings.tls {
         None => None,
         Some((certificate, key)) => {
@@ -249,6 +259,16 @@ pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
         listen: settings.listen,
         requests_per_second: settings.requests_per_second.unwrap_or(usual.requests_per_second),
         request_burst: settings.request_burst.unwrap_or(usual.request_burst),
+        connections_max: size(settings.connections, usual.connections_max),
+        connections_per_address_max: size(
+            settings.connections_per_address,
+            usual.connections_per_address_max,
+        ),
+        bodies_bytes_max: size(
+            settings.bodies_mib.map(|mib| mib.saturating_mul(1024 * 1024)),
+            usual.bodies_bytes_max,
+        ),
+        quotas: config.quotas.value.each,
         trusted_proxies: settings.trusted_proxies.clone(),
         certificate,
         publishes_skills: settings.publishes_skills,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artel_store::{
     AgentStore, AuditStore, CustomSkillStore, ExecutionStore, GenerationStore, HealthStore, HubStore,
-    KeyStore, MailStore, RunStore, ScanStore, StoreError, TrailStore, WaitStore,
+    KeyStore, MailStore, PersonStore, RunStore, ScanStore, StoreError, TrailStore, WaitStore,
 };
 use artel_store_postgres::{PostgresOptions, PostgresStore, SCHEMA_VERSION};
 use artel_store_sqlite::{MIGRATIONS, SqliteOptions, SqliteStore, sqlite_version};
@@ -25,6 +25,7 @@ pub(crate) struct CatalogStore {
     pub(crate) skills: Arc<dyn CustomSkillStore>,
     pub(crate) hubs: Arc<dyn HubStore>,
     pub(crate) keys: Arc<dyn KeyStore>,
+    pub(crate) people: Arc<dyn PersonStore>,
     pub(crate) scans: Arc<dyn ScanStore>,
     pub(crate) audit: Arc<dyn AuditStore>,
     pub(crate) trail: Arc<dyn TrailStore>,
@@ -37,6 +38,7 @@ impl CatalogStore {
         S: CustomSkillStore
             + HubStore
             + KeyStore
+            + PersonStore
             + ScanStore
             + AuditStore
             + TrailStore
@@ -47,6 +49,7 @@ impl CatalogStore {
             skills: store.clone(),
             hubs: store.clone(),
             keys: store.clone(),
+            people: store.clone(),
             scans: store.clone(),
             audit: store.clone(),
             trail: store.clone(),
@@ -100,6 +103,7 @@ impl Store {
         S: CustomSkillStore
             + HubStore
             + KeyStore
+            + PersonStore
             + ScanStore
             + AuditStore
             + TrailStore

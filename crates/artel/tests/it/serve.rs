@@ -54,10 +54,21 @@ fn a_server_shows_its_token_once_and_lets_nobody_else_in() {
 #[test]
 fn the_environment_sets_the_token_which_is_then_not_shown() {
     let mut session = Session::new();
-    let token = "a-token-that-an-operator-chose-and-nobody-guesses";
+    let token = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     session.set("ARTEL_ADMIN_TOKEN", token);
     let served = Served::start(&session, &[]);
     assert_eq!((served.token.clone(), served.status(token)), (None, 200));
+}
+
+#[test]
+fn a_token_that_can_be_guessed_is_refused() {
+    for weak in ["open-sesame", "the-token-of-the-administrator-is-long"] {
+        let mut session = Session::new();
+        session.set("ARTEL_ADMIN_TOKEN", weak);
+        let told = session.run(&["serve", "--listen", "127.0.0.1:0"]);
+        assert!(told.starts_with("exit 2\n") && told.contains("openssl rand -hex 32"), "{told}");
+        assert!(!told.contains(weak), "a token is not shown: {told}");
+    }
 }
 
 #[test]

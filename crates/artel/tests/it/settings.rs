@@ -132,12 +132,16 @@ fn the_doctor_tells_where_every_value_comes_from() {
        [server] listen                default      127.0.0.1:7420
        [server] requests_per_second   default      usual
        [server] request_burst         default      usual
+       [server] connections           default      usual
+       [server] connections_per_address default    usual
+       [server] bodies_mib            default      usual
        [server] slow_request_ms       default      usual
        [server] trusted_proxies       default      none
        [server] tls_certificate       default      off
        [server] publish_skills        default      false
        [server] shutdown_grace        default      30
        [server] log                   default      info
+       [quotas]                       default      saved_skills=1000 saved_mib=512 agents=200 runs=200 mailbox=10000
        [oidc]                         default      none
        [hubs]                         default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
        [chat]                         default      answered_by=planner

@@ -8,6 +8,7 @@ mod token;
 mod verifier;
 
 pub use config::{OidcConfig, OidcConfigError};
+pub(crate) use person::SignIn;
 pub use verifier::{OidcAnswer, probe_oidc};
 pub(crate) use verifier::{OidcRefused, OidcVerifier};
 

@@ -10,11 +10,18 @@ use serde_json::{Map, Value};
 use super::config::OidcConfig;
 use crate::auth::admin;
 
+/// A person who was let in by a token, and when the provider said what the token says.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SignIn {
+    pub(crate) principal: Principal,
+    pub(crate) told_at: Timestamp,
+}
+
 /// How far the provider's clock may be from ours.
 const LEEWAY_MS: u64 = 60_000;
 
 /// Returns who the claims are about, if they are meant for us and in time.
-pub(super) fn person(claims: &Map<String, Value>, config: &OidcConfig, now: Timestamp) -> Option<Principal> {
+pub(super) fn person(claims: &Map<String, Value>, config: &OidcConfig, now: Timestamp) -> Option<SignIn> {
     let is_meant = claims.get("iss")?.as_str()? == config.issuer && is_for_us(claims.get("aud")?, config);
     if !is_meant || !is_in_time(claims, now)? {
         return None;
@@ -30,7 +37,10 @@ pub(super) fn person(claims: &Map<String, Value>, config: &OidcConfig, now: Time
     if !teams.is_disjoint(&config.admin_teams) {
         scopes.insert(Scope::Admin);
     }
-    Some(Principal { viewer: Viewer { user, teams }, scopes, credential: Credential::Oidc })
+    let principal = Principal { viewer: Viewer { user, teams }, scopes, credential: Credential::Oidc };
+    // A moment to come would keep out what the provider says until then.
+    let told_at = claims.get("iat").and_then(moment).map_or(now, |at| at.min(now));
+    Some(SignIn { principal, told_at })
 }
 
 fn is_for_us(audience: &Value, config: &OidcConfig) -> bool {
@@ -100,7 +110,20 @@ mod tests {
     }
 
     fn read(change: Value) -> Option<Principal> {
+        signed_in(change).map(|sign_in| sign_in.principal)
+    }
+
+    fn signed_in(change: Value) -> Option<SignIn> {
         person(&claims(change), &config(), Timestamp::from_millis(NOW * 1000))
+    }
+
+    #[test]
+    fn a_token_says_when_the_provider_told_the_teams() {
+        let told = |change| signed_in(change).unwrap().told_at.as_millis() / 1000;
+        assert_eq!(told(json!({"iat": NOW - 50})), NOW - 50);
+        for unusable in [json!({}), json!({"iat": "soon"}), json!({"iat": NOW + 50})] {
+            assert_eq!(told(unusable), NOW);
+        }
     }
 
     #[test]

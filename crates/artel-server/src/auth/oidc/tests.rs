@@ -204,7 +204,7 @@ async fn tokens_of_all_three_kinds_are_believed() {
         let verifier = provider.verifier();
         let claims = provider.claims(&json!({"groups": ["blue"]}));
         for id in [Some("one"), None] {
-            let ann = verifier.verify(&pair.token(id, &claims), at(0)).await.unwrap();
+            let ann = verifier.verify(&pair.token(id, &claims), at(0)).await.unwrap().principal;
             assert_eq!((ann.viewer.user.as_str(), ann.viewer.teams.len()), ("ann", 1));
         }
         assert_eq!(provider.asked(), 1, "keys are kept");

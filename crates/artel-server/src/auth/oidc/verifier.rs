@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use artel_model::access::Principal;
 use artel_model::time::Timestamp;
 
 use super::config::{OidcConfig, OidcConfigError};
 use super::issuer::Issuer;
-use super::person::person;
+use super::person::{SignIn, person};
 use super::token::Token;
 
 /// Why a token makes nobody.
@@ -69,7 +68,7 @@ impl OidcVerifier {
     }
 
     /// Returns who presents a token.
-    pub(crate) async fn verify(&self, text: &str, now: Timestamp) -> Result<Principal, OidcRefused> {
+    pub(crate) async fn verify(&self, text: &str, now: Timestamp) -> Result<SignIn, OidcRefused> {
         let token = Token::read(text).ok_or(OidcRefused::Token)?;
         let key_id = token.key_id.as_deref();
         let mut fetched = self.issuer.keys(now).await.ok_or(OidcRefused::Unavailable)?;
