@@ -9,6 +9,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use camino::Utf8Path;
 use rustix::fs::{Dir, FileType, Mode, OFlags, fchmod, fstat, openat};
 
+use crate::process::{effective_user, set_umask};
+
 /// What others may not do.
 const OTHERS: u32 = 0o077;
 /// Folders inside each other that are looked into. What is deeper is below a folder that others cannot enter.
@@ -27,7 +29,7 @@ pub struct Closed {
 
 /// Lets this process make files and folders for its own user alone.
 pub fn keep_files_private() {
-    rustix::process::umask(Mode::from_raw_mode(OTHERS));
+    set_umask(OTHERS);
 }
 
 /// Makes a folder that only its owner can enter. One that is there and belongs to this user is closed to others.
@@ -93,7 +95,7 @@ fn close_entry(dir: &Dir, name: &CStr, kind: FileType) -> io::Result<(bool, Opti
 /// Takes the rights of others; says whether they had any.
 fn close(entry: std::os::fd::BorrowedFd<'_>) -> io::Result<bool> {
     let metadata = File::from(entry.try_clone_to_owned()?).metadata()?;
-    let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
+    let is_own = metadata.uid() == effective_user();
     let is_alone = metadata.is_dir() || (metadata.is_file() && metadata.nlink() == 1);
     if !is_own || !is_alone || metadata.mode() & OTHERS == 0 {
         return Ok(false);

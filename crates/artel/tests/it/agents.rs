@@ -317,7 +317,7 @@ fn show_explains_who_allowed_and_forbade_what() {
 
     may call  walk/run  allowed by the configured default of agent [id] (*); allowed by skill `walk` (walk)
     may not  Bash(rm -r x)  TOOL_FORBIDDEN: forbidden by skill `walk` (Bash(rm:*))
-    may not  navigate/navigate  TOOL_FORBIDDEN: forbidden as `navigate` by the configured default of agent [id] (navigate)
+    may not  navigate/navigate  TOOL_FORBIDDEN: forbidden by the configured default of agent [id] (navigate)
     may not  Read  TOOL_NOT_ALLOWED: none of its skills allows it (`walk`, `talk`)
     ");
     let decided = session.json(&["agent", "show", "scout", "--tool", "navigate"]);
