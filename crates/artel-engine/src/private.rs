@@ -83,7 +83,11 @@ fn close_entry(dir: &Dir, name: &CStr, kind: FileType) -> io::Result<(bool, Opti
     match kind {
         FileType::Directory | FileType::RegularFile | FileType::Unknown => {}
         // A link has no rights of its own, and the others cannot be opened without an effect.
-        _ => return Ok((false, None)),
+        FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice => return Ok((false, None)),
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let entry = openat(dir.fd()?, name, flags, Mode::empty())?;

@@ -277,7 +277,7 @@ fn skill_list(
             generation,
         },
         skills: listing.items.iter().map(|item| entry(&listed(item.entry))).collect(),
-        held_back: held_back.iter().map(|seen| entry(seen)).collect(),
+        held_back: held_back.iter().map(entry).collect(),
     }
 }
 

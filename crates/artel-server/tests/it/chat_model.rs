@@ -83,7 +83,7 @@ async fn a_model_is_told_of_no_more_skills_than_the_operator_says() {
     say(&place.admin, "Hello").await;
     let read = model.seen()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert_eq!(read.matches("\"description\":").count(), 1, "{read}");
-    assert!(read.contains("There are 1 more skills"), "{read}");
+    assert!(read.contains("There are 11 more skills"), "{read}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

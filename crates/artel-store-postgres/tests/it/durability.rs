@@ -81,7 +81,7 @@ async fn knows_of_the_crash(store: PostgresStore, url: &str) {
         store.create(new_run(run_id(2), 10)).await.map(drop),
         store.sync().await,
     ] {
-        let Err(StoreError::Unavailable { source, .. }) = answer else { panic!("{answer:?}") };
+        let Err(StoreError::Lost { source, .. }) = answer else { panic!("{answer:?}") };
         assert!(source.to_string().contains("crashed"), "{source}");
     }
     let next = PostgresStore::connect(url, PostgresOptions::default()).await.expect(WORKS);

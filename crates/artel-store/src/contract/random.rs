@@ -212,7 +212,7 @@ fn random_append(run: u128, expected: u64, fence: Option<u64>, events: usize, re
         ..execution(execution_id(run * 100 + record.id), run_id(run), SKILLS[record.of], record.millis)
     };
     // All outcomes of a run are of its owner.
-    let user = (run % 3 > 0).then(|| format!("user {}", run % 3).parse().expect("a name"));
+    let user = (!run.is_multiple_of(3)).then(|| format!("user {}", run % 3).parse().expect("a name"));
     let change = |(of, hash, outcome): (usize, u8, RunOutcome)| HealthChange {
         skill: skill(SKILLS[of]),
         content_hash: hash.to_string(),

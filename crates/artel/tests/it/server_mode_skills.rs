@@ -260,7 +260,7 @@ fn an_operator_sets_and_switches_from_elsewhere() {
 #[test]
 fn how_well_skills_do_is_told_from_there() {
     let pair = Pair::new();
-    for session in [&pair.here, &pair.there] {
+    for session in [&pair.here, &pair.away] {
         for _ in 0..3 {
             assert_eq!(session.output(&["skill", "run", "make-tea"]).status.code(), Some(1));
         }

@@ -106,45 +106,45 @@ fn the_doctor_tells_where_every_value_comes_from() {
     exit 0
     --- stdout
     configuration
-       configuration file             found        artel.toml
-       skills_dirs                    $SKILLS_DIR  skills
-       data                           artel.toml   state
-       max_skill_summaries_in_prompt  default      all
-       skill_env                      artel.toml   GREETING_*
-       limits                         default      skill_files=1000 skill_bytes=52428800 discovery_folders=200000 discovery_depth=10
-       server                         default      none: commands work on the data folder
-       token                          default      not set
-       store                          default      state/artel.db
-       sandbox                        default      enforce
-       cgroup                         default      auto
-       retention_days                 default      keep all
-       run                            artel.toml   deadline_ms=60000 grace_ms=5000 slots=4 processes=8 runs=1000
-       sandbox_grants                 default      none
-       script_limits                  default      cpu_s=600 memory_bytes=2147483648 open_files=1024 processes=128 file_bytes=1073741824 folder_bytes=4294967296
-       planner                        default      pattern
-       scanner                        default      gate=warn fail_on=high second=none
-       agents                         default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
-       llm                            default      none
-       clients                        default      allowed=[] home=private commands=any keep=false pass=[] programs=[]
-       bus                            default      in-process
-       metrics                        default      nowhere
-       [telemetry]                    default      no traces
-       [server] listen                default      127.0.0.1:7420
-       [server] requests_per_second   default      usual
-       [server] request_burst         default      usual
-       [server] connections           default      usual
-       [server] connections_per_address default    usual
-       [server] bodies_mib            default      usual
-       [server] slow_request_ms       default      usual
-       [server] trusted_proxies       default      none
-       [server] tls_certificate       default      off
-       [server] publish_skills        default      false
-       [server] shutdown_grace        default      30
-       [server] log                   default      info
-       [quotas]                       default      saved_skills=1000 saved_mib=512 agents=200 runs=200 mailbox=10000
-       [oidc]                         default      none
-       [hubs]                         default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
-       [chat]                         default      answered_by=planner
+       configuration file                found        artel.toml
+       skills_dirs                       $SKILLS_DIR  skills
+       data                              artel.toml   state
+       max_skill_summaries_in_prompt     default      all
+       skill_env                         artel.toml   GREETING_*
+       limits                            default      skill_files=1000 skill_bytes=52428800 discovery_folders=200000 discovery_depth=10
+       server                            default      none: commands work on the data folder
+       token                             default      not set
+       store                             default      state/artel.db
+       sandbox                           default      enforce
+       cgroup                            default      auto
+       retention_days                    default      keep all
+       run                               artel.toml   deadline_ms=60000 grace_ms=5000 slots=4 processes=8 runs=1000
+       sandbox_grants                    default      none
+       script_limits                     default      cpu_s=600 memory_bytes=2147483648 open_files=1024 processes=128 file_bytes=1073741824 folder_bytes=4294967296
+       planner                           default      pattern
+       scanner                           default      gate=warn fail_on=high second=none
+       agents                            default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
+       llm                               default      none
+       clients                           default      allowed=[] home=private commands=any keep=false pass=[] programs=[]
+       bus                               default      in-process
+       metrics                           default      nowhere
+       [telemetry]                       default      no traces
+       [server] listen                   default      127.0.0.1:7420
+       [server] requests_per_second      default      usual
+       [server] request_burst            default      usual
+       [server] connections              default      usual
+       [server] connections_per_address  default      usual
+       [server] bodies_mib               default      usual
+       [server] slow_request_ms          default      usual
+       [server] trusted_proxies          default      none
+       [server] tls_certificate          default      off
+       [server] publish_skills           default      false
+       [server] shutdown_grace           default      30
+       [server] log                      default      info
+       [quotas]                          default      saved_skills=1000 saved_mib=512 agents=200 runs=200 mailbox=10000
+       [oidc]                            default      none
+       [hubs]                            default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
+       [chat]                            default      answered_by=planner
 
     checks
        data folder        ok  state (made when it is needed)
