@@ -37,9 +37,6 @@ pub const INPUT_ERROR_CODES: &[&str] = &[
     "BAD_REQUEST",
     "CONFLICT",
     "FORBIDDEN",
-    "INVALID_ARGUMENT",
-    "INVALID_INPUT",
-    "INVALID_REQUEST",
     "NOT_FOUND",
     "OUT_OF_RANGE",
     "UNAUTHORIZED",
@@ -47,9 +44,15 @@ pub const INPUT_ERROR_CODES: &[&str] = &[
     "VALIDATION_ERROR",
 ];
 
-/// Says whether an `errorCode` is one of [`INPUT_ERROR_CODES`], whatever its case, with `-` or `_`.
+/// How codes begin that say the same of one thing: `INVALID_INPUT`, `UNKNOWN_LOCATION`.
+pub const INPUT_ERROR_PREFIXES: &[&str] = &["INVALID_", "UNKNOWN_"];
+
+/// Says whether an `errorCode` is one of [`INPUT_ERROR_CODES`] or begins with one of [`INPUT_ERROR_PREFIXES`], whatever its
+/// case, with `-` or `_`.
 pub fn is_input_error(code: &str) -> bool {
-    INPUT_ERROR_CODES.iter().any(|known| known.eq_ignore_ascii_case(&code.replace('-', "_")))
+    let code = code.replace('-', "_").to_ascii_uppercase();
+    INPUT_ERROR_CODES.contains(&code.as_str())
+        || INPUT_ERROR_PREFIXES.iter().any(|prefix| code.len() > prefix.len() && code.starts_with(prefix))
 }
 
 /// The health of a skill, as one principal sees it.
@@ -393,10 +396,12 @@ mod tests {
         for code in ["NETWORK_ERROR", "network-error", "Dns_Error", "TIMEOUT", "connection-REFUSED"] {
             assert!(is_network_error(code) && !is_input_error(code), "{code}");
         }
-        for code in ["invalid_input", "INVALID-INPUT", "Not_Found", "validation_error"] {
+        for code in ["invalid_input", "INVALID-INPUT", "unknown_location", "Not_Found", "validation_error"] {
             assert!(is_input_error(code) && !is_network_error(code), "{code}");
         }
-        for code in ["", "ERROR", "NETWORK", "NETWORK_ERRORS", "NETWORK ERROR", "TIME_OUT", "INVALID"] {
+        for code in
+            ["", "ERROR", "NETWORK", "NETWORK_ERRORS", "NETWORK ERROR", "TIME_OUT", "INVALID", "UNKNOWN_"]
+        {
             assert!(!is_network_error(code) && !is_input_error(code), "{code}");
         }
         assert!(NETWORK_ERROR_CODES.is_sorted() && INPUT_ERROR_CODES.is_sorted());
