@@ -1,4 +1,4 @@
-"""One JSON object in a file of the skill's `data/` folder, safe under many processes at once.
+"""One JSON object in a file of the folder for what should last, safe under many processes at once.
 
 Writers take a lock and replace the file as a whole, so a reader needs no lock and never sees half a write.
 It must not know what the object means.
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from toolprotocol import Refusal
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+# artel names the folder of the caller; a script that is run by hand keeps its data beside itself.
+DATA = Path(os.environ.get("ARTEL_DATA_DIR") or Path(__file__).resolve().parent.parent / "data")
 LOCK_WAIT_SECONDS_MAX = 10
 LOCK_POLL_SECONDS = 0.005
 

@@ -206,6 +206,23 @@ fn memory_loses_nothing_when_many_store_at_once() {
 }
 
 #[test]
+fn what_memory_stores_in_a_sandboxed_run_is_recalled_by_the_next() {
+    let session = Session::new();
+    let run = |number: u32, script: &str, input: Value| {
+        let plan = json!({
+            "requestId": format!("8f14e45f-ceea-4e7a-9b1c-2d3e4f5a6b7{number}"),
+            "tools": [{"toolId": "step", "skill": "memory", "script": script, "input": input}],
+        });
+        session.write("plan.json", &plan.to_string());
+        let result = session.json(&["plan", "run", "plan.json"]);
+        assert_eq!(result["success"], true, "{result}");
+        result["executionTrace"][0]["output"].clone()
+    };
+    run(1, "store", json!({"key": "colour", "value": "blue"}));
+    assert_eq!(run(2, "recall", json!({"key": "colour"}))["value"], "blue");
+}
+
+#[test]
 fn a_story_has_the_style_of_its_settings_and_choices() {
     let world = World::new();
     let tell =
