@@ -243,9 +243,9 @@ impl Door {
             request.map(|_| Body::empty())
         } else {
             let (tardy, share) = (Tardy::default(), self.bodies.share());
-            let timed =
-                |body| Body::new(TimedBody::new(body, config.body_timeout, tardy.clone(), share.clone()));
-            let mut request = request.map(timed);
+            let watched = (tardy.clone(), share.clone());
+            let timed = |body| TimedBody::new(body, config.body_bytes_max, config.body_timeout, watched);
+            let mut request = request.map(|body| Body::new(timed(body)));
             request.extensions_mut().insert(tardy);
             request.extensions_mut().insert(share);
             request

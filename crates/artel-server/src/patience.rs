@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use artel_model::limit::BODY_DRAINED_BYTES_MAX;
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -31,17 +32,52 @@ impl Tardy {
 pub(crate) struct TooSlow;
 
 /// A body that must arrive in time, counted from when its handler begins to read it, and for which there must be room.
+///
+/// The piece with which it grows too large is passed on last: the rest is read and thrown away before, within a limit. A
+/// connection that is closed while its client still sends is reset, and the client may never read the refusal.
 pub(crate) struct TimedBody<B> {
     body: B,
     allowed: Duration,
     left: Option<Pin<Box<Sleep>>>,
     tardy: Tardy,
     share: BodyShare,
+    size: Size,
+}
+
+/// How large a body is, and may be.
+#[derive(Debug)]
+struct Size {
+    read: usize,
+    max: usize,
+    /// The piece that is too much.
+    held: Option<Frame<Bytes>>,
+}
+
+impl Size {
+    /// Takes note of a piece; returns it, unless more has to be thrown away first.
+    fn pass(&mut self, frame: Frame<Bytes>) -> Option<Frame<Bytes>> {
+        self.read = self.read.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+        if self.read <= self.max {
+            return Some(frame);
+        }
+        let held = self.held.take().unwrap_or(frame);
+        if self.read - self.max > BODY_DRAINED_BYTES_MAX {
+            return Some(held);
+        }
+        self.held = Some(held);
+        None
+    }
 }
 
 impl<B> TimedBody<B> {
-    pub(crate) fn new(body: B, allowed: Duration, tardy: Tardy, share: BodyShare) -> Self {
-        Self { body, allowed, left: None, tardy, share }
+    pub(crate) fn new(
+        body: B,
+        bytes_max: usize,
+        allowed: Duration,
+        (tardy, share): (Tardy, BodyShare),
+    ) -> Self {
+        let size = Size { read: 0, max: bytes_max, held: None };
+        Self { body, allowed, left: None, tardy, share, size }
     }
 }
 
@@ -57,13 +93,16 @@ where
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            let frame = frame.map(|frame| {
-                let frame = frame.map_err(Into::into)?;
-                self.share.take(frame.data_ref().map_or(0, Bytes::len))?;
-                Ok(frame)
-            });
-            return Poll::Ready(frame);
+        while let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            let frame = match frame {
+                None => return Poll::Ready(self.size.held.take().map(Ok)),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                Some(Ok(frame)) => frame,
+            };
+            if let Some(frame) = self.size.pass(frame) {
+                let taken = self.share.take(frame.data_ref().map_or(0, Bytes::len));
+                return Poll::Ready(Some(taken.map(|()| frame).map_err(Into::into)));
+            }
         }
         let allowed = self.allowed;
         ready!(self.left.get_or_insert_with(|| Box::pin(sleep(allowed))).as_mut().poll(context));
@@ -72,7 +111,7 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.size.held.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -156,6 +195,21 @@ mod tests {
 
     const ALLOWED: Duration = Duration::from_secs(5);
 
+    /// A body that brings what a channel holds.
+    struct Pieces(tokio::sync::mpsc::Receiver<Bytes>);
+
+    impl HttpBody for Pieces {
+        type Data = Bytes;
+        type Error = axum::BoxError;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+            self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+        }
+    }
+
     /// A body that brings a piece, and then nothing more.
     struct Stuck(Option<Bytes>);
 
@@ -176,9 +230,28 @@ mod tests {
         let tardy = Tardy::default();
         let stuck = Stuck(Some(Bytes::from_static(b"some")));
         let share = crate::body_budget::BodyBudget::new(100).share();
-        let mut body = TimedBody::new(stuck, ALLOWED, tardy.clone(), share);
+        let mut body = TimedBody::new(stuck, 100, ALLOWED, (tardy.clone(), share));
         assert!(body.frame().await.unwrap().is_ok() && !tardy.is_tardy());
         assert!(body.frame().await.unwrap().is_err() && tardy.is_tardy());
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_too_large_is_read_to_its_end_before_it_is_refused() {
+        for (pieces, passed) in [(vec![3, 3, 3], vec![3, 3, 3]), (vec![6, 5, 7, 9], vec![6, 5])] {
+            let (sender, pieces_of) = tokio::sync::mpsc::channel(8);
+            for piece in pieces {
+                sender.send(Bytes::from(vec![b'x'; piece])).await.unwrap();
+            }
+            drop(sender);
+            let share = crate::body_budget::BodyBudget::new(100).share();
+            let mut body = TimedBody::new(Pieces(pieces_of), 10, ALLOWED, (Tardy::default(), share));
+            let mut read = Vec::new();
+            while let Some(frame) = body.frame().await {
+                read.push(frame.unwrap().into_data().unwrap().len());
+            }
+            assert_eq!(read, passed);
+            assert!(body.body.0.is_closed() && body.body.0.is_empty(), "nothing is left unread");
+        }
     }
 
     #[tokio::test(start_paused = true)]
