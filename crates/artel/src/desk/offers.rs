@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use artel_api::client::{ApiPath, Client};
-use artel_api::operator::{BundleRequest, SkillSwitches, SwitchedOff};
+use artel_api::operator::{BundleRequest, SkillSwitches, SwitchedOff, Whoami};
 use artel_api::skills::{SkillEntry, SkillFile, SkillList, SkillQuery};
 use artel_catalog::mirror::{Mirror, MirrorError, Offer, read_bundle};
 use artel_catalog::shared::EntryFile;
 use artel_catalog::{Catalog, Keep, file_hash};
+use artel_model::access::Scope;
 use artel_model::limit::{BUNDLE_BYTES_MAX, BUNDLE_SKILLS_MAX, SKILL_BYTES_MAX};
 use artel_model::name::SkillName;
 use camino::Utf8PathBuf;
@@ -102,13 +103,15 @@ async fn listed(client: &Client, is_last: bool) -> Result<Option<Offers>, Failur
     }
 }
 
-/// Adds what is switched off, which only administrators see.
+/// Adds what is switched off, which only administrators see. Other callers do not ask for it: the server would log a
+/// refused credential with every command.
 async fn with_switched_off(client: &Client, mut offers: Offers) -> Result<Offers, Failure> {
-    let switches: SkillSwitches = match client.get(&ApiPath::new("/api/skill-switches")).await {
-        Ok(switches) => switches,
-        Err(error) if matches!(error.status(), Some(403 | 404)) => return Ok(offers),
-        Err(error) => return Err(refused(&error)),
-    };
+    let who: Whoami = client.get(&ApiPath::new("/api/whoami")).await.map_err(|error| refused(&error))?;
+    if !who.scopes.contains(&Scope::Admin) {
+        return Ok(offers);
+    }
+    let switches = client.get::<SkillSwitches>(&ApiPath::new("/api/skill-switches")).await;
+    let switches = switches.map_err(|error| refused(&error))?;
     for off in switches.off {
         let SwitchedOff { id, name, content_hash, files } = off;
         if !offers.offers.iter().any(|offer| offer.name == name) {
