@@ -23,6 +23,6 @@ pub mod skills;
 pub mod trail;
 
 pub use endpoint::{Answer, Body, Endpoint, Method, Needs, Payload, Shape, shape};
-pub use error::ErrorBody;
+pub use error::{ErrorBody, ErrorKind};
 pub use openapi::openapi;
 pub use page::Paged;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use artel_api::ErrorBody;
+use artel_api::{ErrorBody, ErrorKind};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::auth::ClientAddress;
 use crate::body_budget::BodyShare;
 use crate::clock::moment;
-use crate::error::ApiError;
+use crate::error::{ApiError, status_of};
 use crate::panic::{Panicked, surviving};
 use crate::patience::Tardy;
 use crate::request_id::RequestId;
@@ -82,20 +82,21 @@ fn is_bare_error(response: &Response) -> bool {
 }
 
 fn bare(status: StatusCode) -> ApiError {
-    let (code, message) = match status {
-        StatusCode::NOT_FOUND => {
+    let kind = ErrorKind::of_status(status.as_u16());
+    let (code, message) = match kind {
+        ErrorKind::NotFound => {
             ("not_found", "there is nothing at this path; /api/openapi.json lists what there is")
         }
-        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this path does not answer to this method"),
-        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is too large"),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+        ErrorKind::MethodNotAllowed => ("method_not_allowed", "this path does not answer to this method"),
+        ErrorKind::TooLarge => ("too_large", "the body is too large"),
+        ErrorKind::UnsupportedMediaType => {
             ("unsupported_media_type", "the body is of a type that is not understood")
         }
-        StatusCode::REQUEST_TIMEOUT => ("too_slow", "the request took too long to arrive"),
-        status if status.is_client_error() => ("bad_request", "the request cannot be understood"),
+        ErrorKind::RequestTimeout => ("too_slow", "the request took too long to arrive"),
+        kind if kind.status() < 500 => ("bad_request", "the request cannot be understood"),
         _ => ("internal", "something went wrong here; the server's log knows more"),
     };
-    ApiError::new(status, code, message)
+    ApiError::new(kind, code, message)
 }
 
 fn sealed(error: ApiError, id: &RequestId) -> Response {
@@ -105,11 +106,11 @@ fn sealed(error: ApiError, id: &RequestId) -> Response {
         details: error.details,
         request_id: id.as_str().to_owned(),
     };
-    let mut response = (error.status, Json(body)).into_response();
+    let mut response = (status_of(error.kind), Json(body)).into_response();
     if let Some(seconds) = error.retry_after_seconds {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if error.status == StatusCode::UNAUTHORIZED {
+    if error.kind == ErrorKind::Unauthorized {
         let challenge = HeaderValue::from_static("Bearer realm=\"artel\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }

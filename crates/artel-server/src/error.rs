@@ -1,5 +1,6 @@
 //! Why a request is not answered as asked. Becomes the envelope of errors when it leaves (`envelope`).
 
+use artel_api::ErrorKind;
 use artel_store::StoreError;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,7 @@ use crate::catalog::RefreshFailed;
 /// Why a request is not answered as asked.
 #[derive(Clone, Debug)]
 pub struct ApiError {
-    pub(crate) status: StatusCode,
+    pub(crate) kind: ErrorKind,
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) details: Option<Value>,
@@ -18,64 +19,64 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// Makes an error with a status, a code for programs and a message for people.
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), details: None, retry_after_seconds: None }
+    /// Makes an error of a kind, with a code for programs and a message for people.
+    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), details: None, retry_after_seconds: None }
     }
 
     /// Something in the request cannot be understood.
     pub fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code, message)
+        Self::new(ErrorKind::BadRequest, code, message)
     }
 
     /// The body does not say what is needed.
     pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+        Self::new(ErrorKind::Unprocessable, code, message)
     }
 
     /// There is no such thing, or it is not the caller's to see: the two are told alike.
     pub fn not_found(what: &str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
+        Self::new(ErrorKind::NotFound, "not_found", format!("there is no such {what}"))
     }
 
     /// It does not fit what is there.
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, code, message)
+        Self::new(ErrorKind::Conflict, code, message)
     }
 
     /// The credential is not enough.
     pub fn forbidden(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+        Self::new(ErrorKind::Forbidden, "forbidden", message)
     }
 
     /// The credential is missing or not accepted; nobody is told which.
     pub fn unauthorized() -> Self {
         let message = "A valid credential is needed: an API key in `X-Artel-Key`, or a token in `Authorization: Bearer`.";
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+        Self::new(ErrorKind::Unauthorized, "unauthorized", message)
     }
 
     /// Too many requests.
     pub fn too_many(retry_after_seconds: u64) -> Self {
         let message = format!("Too many requests; try again in {retry_after_seconds} s.");
-        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        let error = Self::new(ErrorKind::TooMany, "rate_limited", message);
         Self { retry_after_seconds: Some(retry_after_seconds), ..error }
     }
 
     /// What the answer needs cannot be reached.
     pub fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
-        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
+        let error = Self::new(ErrorKind::Unavailable, code, message);
         Self { retry_after_seconds: Some(1), ..error }
     }
 
     /// Something went wrong here.
     pub fn internal(message: &'static str) -> Self {
         tracing::error!(message, "a request failed");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+        Self::new(ErrorKind::Internal, "internal", message)
     }
 
-    /// Returns the status that says what kind of refusal it is.
-    pub fn status(&self) -> StatusCode {
-        self.status
+    /// Returns what kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
     }
 
     /// Returns what people are told.
@@ -107,9 +108,14 @@ impl From<StoreError> for ApiError {
     }
 }
 
+/// Returns the status of an answer with such an error.
+pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
+    StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = self.status.into_response();
+        let mut response = status_of(self.kind).into_response();
         response.extensions_mut().insert(self);
         response
     }

@@ -1,5 +1,6 @@
 //! What handlers take out of a request; what does not fit becomes the envelope of errors.
 
+use artel_api::ErrorKind;
 use artel_model::access::Principal;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, OptionalFromRequest, Path, Query, Request};
@@ -51,12 +52,12 @@ fn refused_json(rejection: &JsonRejection) -> ApiError {
     match rejection.status() {
         StatusCode::UNPROCESSABLE_ENTITY => ApiError::unprocessable("invalid_body", rejection.body_text()),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorKind::UnsupportedMediaType,
             "unsupported_media_type",
             "the body must be JSON, with `Content-Type: application/json`",
         ),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is too large")
+            ApiError::new(ErrorKind::TooLarge, "too_large", "the body is too large")
         }
         _ => ApiError::bad_request("invalid_json", rejection.body_text()),
     }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::auth::ClientAddress;
-use crate::error::ApiError;
+use crate::error::{ApiError, status_of};
 use crate::limit::Asker;
 use crate::request_log::RequestFacts;
 use crate::routes;
@@ -109,7 +109,7 @@ async fn check(
     let came = within(place, admitted(&app, &endpoint, address, request, next, (&mut span, &facts))).await;
     span.answered(match &came {
         Ok(response) => response.status(),
-        Err(error) => error.status,
+        Err(error) => status_of(error.kind),
     });
     came
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt::Write;
 
+use artel_api::ErrorKind;
 use artel_api::client::ClientError;
 
 /// A command that did not succeed.
@@ -64,6 +65,30 @@ impl Failure {
         Self { kind: FailureKind::StoreLost, message: message.into(), hint: None }
     }
 
+    /// An operation was refused or failed. An input that is refused is wrong usage; what the caller may not do or what does
+    /// not exist failed; everything else is unavailable.
+    pub(crate) fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
+        match kind {
+            ErrorKind::BadRequest | ErrorKind::TooLarge | ErrorKind::Unprocessable => Self::usage(message),
+            ErrorKind::Unauthorized => Self::missing(message).hint(
+                "`ARTEL_TOKEN` holds the administrator's token or a key; `artel key create` makes keys",
+            ),
+            ErrorKind::Forbidden
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::PreconditionFailed => Self::failed(message),
+            ErrorKind::MethodNotAllowed
+            | ErrorKind::NotAcceptable
+            | ErrorKind::RequestTimeout
+            | ErrorKind::UnsupportedMediaType
+            | ErrorKind::TooMany
+            | ErrorKind::Internal
+            | ErrorKind::BadGateway
+            | ErrorKind::Unavailable
+            | ErrorKind::GatewayTimeout => Self::missing(message),
+        }
+    }
+
     /// Adds what to do next.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -80,8 +105,7 @@ impl Failure {
     }
 }
 
-/// Says why a server did not do what was asked. What it refuses for what it was sent is wrong usage; what it does not let us
-/// do, or cannot find, failed; everything else is out of reach.
+/// Says why a server did not do what was asked.
 pub(crate) fn refused(error: &ClientError) -> Failure {
     let message = chain(error);
     match error {
@@ -90,14 +114,7 @@ pub(crate) fn refused(error: &ClientError) -> Failure {
         ClientError::Unusable { .. } | ClientError::Garbled { .. } | ClientError::TooLarge { .. } => {
             Failure::missing(message)
         }
-        ClientError::Refused { status, .. } => match status {
-            400 | 413 | 422 => Failure::usage(message),
-            401 => Failure::missing(message).hint(
-                "`ARTEL_TOKEN` holds the administrator's token or a key; `artel key create` makes keys",
-            ),
-            403 | 404 | 409 | 410 | 412 => Failure::failed(message),
-            _ => Failure::missing(message),
-        },
+        ClientError::Refused { status, .. } => Failure::of_kind(ErrorKind::of_status(*status), message),
     }
 }
 

@@ -1,9 +1,9 @@
 //! From what an operation returns to what a client of a model gets: the words are those of the HTTP API, what failed is an
 //! answer that a model can read, and nothing is larger than it may be.
 
+use artel_api::ErrorKind;
 use artel_model::access::{Principal, Scope};
 use artel_model::limit::MCP_RESULT_BYTES_MAX;
-use axum::http::StatusCode;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde::Serialize;
@@ -21,11 +21,7 @@ pub(super) fn document(value: &impl Serialize) -> CallToolResult {
         Ok(value) => failure(&too_large(size(&value))),
         Err(error) => {
             tracing::error!(%error, "an answer cannot be written");
-            failure(&ApiError::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "internal",
-                "the answer cannot be written",
-            ))
+            failure(&ApiError::new(ErrorKind::Internal, "internal", "the answer cannot be written"))
         }
     }
 }
@@ -46,7 +42,7 @@ fn too_large(bytes: usize) -> ApiError {
     let message = format!(
         "The answer has {bytes} bytes, more than {MCP_RESULT_BYTES_MAX}. Ask for less at once, or use the HTTP API."
     );
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    ApiError::new(ErrorKind::TooLarge, "too_large", message)
 }
 
 /// Answers a call that failed, in the words of the HTTP API. The envelope is beside the answer and not in its structure,
@@ -77,9 +73,9 @@ fn envelope(error: &ApiError) -> Value {
 /// Refuses a request that is no call of a tool.
 pub(super) fn refusal(error: &ApiError) -> ErrorData {
     let (message, data) = (error.message.clone(), Some(envelope(error)));
-    match error.status {
-        StatusCode::NOT_FOUND => ErrorData::resource_not_found(message, data),
-        status if status.is_client_error() => ErrorData::invalid_params(message, data),
+    match error.kind {
+        ErrorKind::NotFound => ErrorData::resource_not_found(message, data),
+        kind if kind.status() < 500 => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use artel_api::ErrorKind;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload};
 use artel_model::access::Principal;
 use artel_model::limit::MCP_BODY_BYTES_MAX;
@@ -149,9 +150,9 @@ fn session(headers: &HeaderMap) -> Option<&str> {
 /// Takes in the whole body, which may be neither large nor slow.
 async fn received(app: &App, request: Request) -> Result<Message, ApiError> {
     let (parts, body) = request.into_parts();
-    let too_large = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is too large");
+    let too_large = |_| ApiError::new(ErrorKind::TooLarge, "too_large", "the body is too large");
     let too_slow =
-        |_| ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the request took too long to arrive");
+        |_| ApiError::new(ErrorKind::RequestTimeout, "too_slow", "the request took too long to arrive");
     let body =
         tokio::time::timeout(app.config().body_timeout, axum::body::to_bytes(body, MCP_BODY_BYTES_MAX));
     let body = body.await.map_err(too_slow)?.map_err(too_large)?;
@@ -190,17 +191,18 @@ async fn answered(app: &App, answer: Answered) -> Result<Response, ApiError> {
 }
 
 fn in_words(status: StatusCode, text: String) -> ApiError {
-    match status {
-        StatusCode::FORBIDDEN => ApiError::forbidden(text),
-        StatusCode::NOT_FOUND => ApiError::not_found("session"),
-        StatusCode::METHOD_NOT_ALLOWED => ApiError::new(status, "method_not_allowed", text),
-        StatusCode::NOT_ACCEPTABLE => ApiError::new(status, "not_acceptable", text),
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(status, "too_large", text),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::new(status, "unsupported_media_type", text),
-        status if status.is_client_error() => ApiError::new(status, "bad_request", text),
-        status => {
+    let kind = ErrorKind::of_status(status.as_u16());
+    match kind {
+        ErrorKind::Forbidden => ApiError::forbidden(text),
+        ErrorKind::NotFound => ApiError::not_found("session"),
+        ErrorKind::MethodNotAllowed => ApiError::new(kind, "method_not_allowed", text),
+        ErrorKind::NotAcceptable => ApiError::new(kind, "not_acceptable", text),
+        ErrorKind::TooLarge => ApiError::new(kind, "too_large", text),
+        ErrorKind::UnsupportedMediaType => ApiError::new(kind, "unsupported_media_type", text),
+        kind if kind.status() < 500 => ApiError::new(kind, "bad_request", text),
+        kind => {
             tracing::error!(%status, text, "a message of the protocol cannot be answered");
-            ApiError::new(status, "internal", "something went wrong here; the server's log knows more")
+            ApiError::new(kind, "internal", "something went wrong here; the server's log knows more")
         }
     }
 }

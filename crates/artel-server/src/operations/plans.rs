@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_api::ErrorKind;
 use artel_api::plans::{GeneratedPlan, PlanCheck, PlannerWord, Wish};
 use artel_engine::SkillShelf;
 use artel_engine::planner::{Planner, PlanningRequest, SkillOffer, offers};
 use artel_model::access::Principal;
 use artel_model::plan::{SkillLookup as _, resolve_value};
-use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::runs::fresh_plan;
@@ -56,7 +56,7 @@ pub(crate) async fn generate(app: &App, caller: &Principal, wish: Wish) -> Resul
     let planned = tokio::time::timeout_at(request.deadline, planner.plan(&request)).await;
     let planned = planned.map_err(|_| {
         ApiError::new(
-            StatusCode::GATEWAY_TIMEOUT,
+            ErrorKind::GatewayTimeout,
             "planning_timeout",
             format!("there was no plan after {millis} ms"),
         )

@@ -1,11 +1,11 @@
 //! Whether there is room for another run or agent of a user. Counted and taken in one turn (`quota_turns`).
 
+use artel_api::ErrorKind;
 use artel_model::access::Principal;
 use artel_model::agent::AgentState;
 use artel_model::quota::{Quota, QuotaExceeded};
 use artel_model::run::RunState;
 use artel_store::{AgentFilter, PageRequest, RunFilter};
-use axum::http::StatusCode;
 use serde_json::json;
 
 use crate::app::App;
@@ -42,14 +42,14 @@ fn first(limit: u64) -> PageRequest {
 impl From<QuotaExceeded> for ApiError {
     fn from(exceeded: QuotaExceeded) -> Self {
         let QuotaExceeded { quota, used, limit } = exceeded;
-        let (status, retry_after_seconds) = match quota {
+        let (kind, retry_after_seconds) = match quota {
             // A run ends by itself; what was saved or spawned does not.
-            Quota::Runs => (StatusCode::TOO_MANY_REQUESTS, Some(1)),
-            Quota::SavedSkills | Quota::Agents => (StatusCode::CONFLICT, None),
-            Quota::SavedBytes => (StatusCode::PAYLOAD_TOO_LARGE, None),
+            Quota::Runs => (ErrorKind::TooMany, Some(1)),
+            Quota::SavedSkills | Quota::Agents => (ErrorKind::Conflict, None),
+            Quota::SavedBytes => (ErrorKind::TooLarge, None),
         };
         let details = json!({"quota": quota.as_str(), "used": used, "limit": limit});
-        let error = Self::new(status, "quota_exceeded", exceeded.to_string()).with_details(details);
+        let error = Self::new(kind, "quota_exceeded", exceeded.to_string()).with_details(details);
         Self { retry_after_seconds, ..error }
     }
 }

@@ -4,10 +4,10 @@ use artel_agents::{
     AgentsError, CallError, CommandRefused, ListenError, MailError, RequestError, SendError, SpawnFailed,
     StartRefused,
 };
+use artel_api::ErrorKind;
 use artel_engine::{CommandError, DriveError, FollowError, SubmitError};
 use artel_model::agent::{DenialCode, InvalidTransition, SpawnErrorCode, SpawnRefused};
 use artel_model::plan::PlanProblem;
-use axum::http::StatusCode;
 use serde_json::json;
 
 use crate::error::ApiError;
@@ -87,21 +87,21 @@ impl From<AgentsError> for ApiError {
     }
 }
 
-/// Returns the status that goes with the reason why an agent was not spawned.
-fn spawn_status(code: SpawnErrorCode) -> StatusCode {
+/// Returns the kind of error that goes with the reason why an agent was not spawned.
+fn spawn_kind(code: SpawnErrorCode) -> ErrorKind {
     match code {
         SpawnErrorCode::InvalidRequest
         | SpawnErrorCode::Set(_)
         | SpawnErrorCode::UnknownRole
         | SpawnErrorCode::UnknownParent
         | SpawnErrorCode::InvalidPlan
-        | SpawnErrorCode::DriverUnavailable => StatusCode::UNPROCESSABLE_ENTITY,
+        | SpawnErrorCode::DriverUnavailable => ErrorKind::Unprocessable,
         SpawnErrorCode::ParentState
         | SpawnErrorCode::DepthLimit
         | SpawnErrorCode::ChildrenLimit
-        | SpawnErrorCode::AgentsLimit => StatusCode::CONFLICT,
+        | SpawnErrorCode::AgentsLimit => ErrorKind::Conflict,
         SpawnErrorCode::ToolForbidden | SpawnErrorCode::ToolNotAllowed | SpawnErrorCode::ClientNotAllowed => {
-            StatusCode::FORBIDDEN
+            ErrorKind::Forbidden
         }
     }
 }
@@ -109,10 +109,10 @@ fn spawn_status(code: SpawnErrorCode) -> StatusCode {
 /// An agent that was not spawned: the first reason decides, all of them are told.
 pub(super) fn not_spawned(refused: &SpawnRefused) -> ApiError {
     let first = refused.errors.first();
-    let (status, code) = first.map_or((StatusCode::UNPROCESSABLE_ENTITY, "INVALID_REQUEST"), |error| {
-        (spawn_status(error.code), error.code.as_str())
+    let (kind, code) = first.map_or((ErrorKind::Unprocessable, "INVALID_REQUEST"), |error| {
+        (spawn_kind(error.code), error.code.as_str())
     });
-    ApiError::new(status, code, refused.to_string()).with_details(json!(refused))
+    ApiError::new(kind, code, refused.to_string()).with_details(json!(refused))
 }
 
 impl From<SpawnFailed> for ApiError {
@@ -153,14 +153,14 @@ impl From<CommandRefused> for ApiError {
     }
 }
 
-fn denial_status(code: DenialCode) -> StatusCode {
+fn denial_kind(code: DenialCode) -> ErrorKind {
     match code {
-        DenialCode::UnknownAgent => StatusCode::NOT_FOUND,
-        DenialCode::InvalidState => StatusCode::CONFLICT,
+        DenialCode::UnknownAgent => ErrorKind::NotFound,
+        DenialCode::InvalidState => ErrorKind::Conflict,
         DenialCode::ToolForbidden | DenialCode::ToolNotAllowed | DenialCode::WorkspaceError => {
-            StatusCode::FORBIDDEN
+            ErrorKind::Forbidden
         }
-        DenialCode::InvalidParameters => StatusCode::UNPROCESSABLE_ENTITY,
+        DenialCode::InvalidParameters => ErrorKind::Unprocessable,
     }
 }
 
@@ -169,10 +169,10 @@ impl From<CallError> for ApiError {
         let (code, message) = (error.code(), error.to_string());
         match error {
             CallError::Denied(denial) => {
-                Self::new(denial_status(denial.code), code, message).with_details(json!(denial))
+                Self::new(denial_kind(denial.code), code, message).with_details(json!(denial))
             }
             CallError::UnknownTool { .. } | CallError::Invalid(_) => Self::unprocessable(code, message),
-            CallError::Failed(_) => Self::new(StatusCode::BAD_GATEWAY, code, message),
+            CallError::Failed(_) => Self::new(ErrorKind::BadGateway, code, message),
             CallError::Transition(transition) => wrong_state(&transition),
             CallError::Agents(error) => error.into(),
         }
@@ -187,7 +187,7 @@ impl From<SendError> for ApiError {
                 Self::unprocessable(code, message).with_details(json!({"problems": problems}))
             }
             SendError::UnknownSender(_) | SendError::UnknownAgent(_) => {
-                Self::new(StatusCode::NOT_FOUND, code, message)
+                Self::new(ErrorKind::NotFound, code, message)
             }
             SendError::SenderTerminated(_)
             | SendError::AgentTerminated(_)
@@ -206,7 +206,7 @@ impl From<RequestError> for ApiError {
             RequestError::Deadlock { ring } => {
                 Self::conflict(code, message).with_details(json!({"ring": ring}))
             }
-            RequestError::Timeout(_) => Self::new(StatusCode::GATEWAY_TIMEOUT, code, message),
+            RequestError::Timeout(_) => Self::new(ErrorKind::GatewayTimeout, code, message),
             RequestError::Store(error) => error.into(),
         }
     }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use artel_api::ErrorKind;
 use artel_api::operator::{SkillSwitch, SkillSwitches, SwitchChange, SwitchedOff};
 use artel_catalog::shared::{EntryId, Sealed, seal};
 use artel_catalog::{Catalog, Loaded, SettingsError, Switches};
 use artel_model::access::Principal;
 use artel_model::name::SkillName;
 use artel_model::registry::LookupError;
-use axum::http::StatusCode;
 use serde_json::json;
 
 use super::skills::served;
@@ -118,12 +118,12 @@ async fn read(app: &App) -> Result<Switches, ApiError> {
 fn unknown(folders: &Catalog, error: &LookupError) -> ApiError {
     match error {
         LookupError::Unknown(_) | LookupError::Disabled(_) => {
-            ApiError::new(StatusCode::NOT_FOUND, "unknown_skill", error.to_string())
+            ApiError::new(ErrorKind::NotFound, "unknown_skill", error.to_string())
         }
         LookupError::UnknownVersion { name, .. } => {
             let all = folders.registry().all().filter(|skill| skill.name == *name);
             let versions: Vec<String> = all.map(|skill| skill.version.to_string()).collect();
-            ApiError::new(StatusCode::NOT_FOUND, "unknown_version", error.to_string())
+            ApiError::new(ErrorKind::NotFound, "unknown_version", error.to_string())
                 .with_details(json!({"versions": versions}))
         }
     }

@@ -1,5 +1,6 @@
 //! Skills that people take over from a repository, as they are there at this moment.
 
+use artel_api::ErrorKind;
 use artel_api::skills::SkillImport;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_model::access::Scope;
@@ -81,7 +82,7 @@ impl From<ImportFailed> for ApiError {
             ImportFailed::Hub(error) => error.into(),
             ImportFailed::Save(error) => error.into(),
             ImportFailed::Token | ImportFailed::Folder => Self::forbidden(message),
-            ImportFailed::Fetch(_) => Self::new(StatusCode::BAD_GATEWAY, "fetch_failed", message),
+            ImportFailed::Fetch(_) => Self::new(ErrorKind::BadGateway, "fetch_failed", message),
             ImportFailed::NoSkill => Self::unprocessable("no_such_skill", message),
             ImportFailed::Several(paths) => {
                 Self::unprocessable("several_skills", message).with_details(json!({"paths": paths}))

@@ -1,5 +1,6 @@
 //! Skills that people save: made, changed, deleted, imported, and their history.
 
+use artel_api::ErrorKind;
 use artel_api::skills::{ArchiveQuery, HistoryQuery, SentFile, SkillDraft, SkillEntry, SkillHistoryEntry};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_catalog::shared::EntryId;
@@ -206,7 +207,7 @@ fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<Custom
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.starts_with("application/json") {
         return Err(ApiError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorKind::UnsupportedMediaType,
             "unsupported_media_type",
             "the body must be JSON, or a Zip archive with `Content-Type: application/zip`",
         ));
@@ -221,9 +222,7 @@ fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<Custom
 fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, ApiError> {
     let wrong = |error: &dyn std::error::Error| ApiError::unprocessable("invalid_archive", error.to_string());
     let files = files_of_zip(body, &ZipCaps::default()).map_err(|error| match error {
-        ZipProblem::TooLarge(_) => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
-        }
+        ZipProblem::TooLarge(_) => ApiError::new(ErrorKind::TooLarge, "too_large", error.to_string()),
         ZipProblem::Damaged
         | ZipProblem::TooManyFiles(_)
         | ZipProblem::Bomb(_)
@@ -337,13 +336,13 @@ impl From<SaveError> for ApiError {
                 Self::unprocessable("invalid_skill", message).with_details(json!({"problems": details}))
             }
             SaveError::Draft(error @ DraftError::TooLarge { .. }) => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+                Self::new(ErrorKind::TooLarge, "too_large", error.to_string())
             }
             SaveError::Forbidden(message) => Self::forbidden(message),
             SaveError::Unknown => Self::not_found("skill"),
             SaveError::NoFile => Self::not_found("file"),
             error @ SaveError::Mismatch { .. } => {
-                Self::new(StatusCode::PRECONDITION_FAILED, "revision_conflict", error.to_string())
+                Self::new(ErrorKind::PreconditionFailed, "revision_conflict", error.to_string())
             }
             error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
             error @ SaveError::NameTaken(_) => Self::conflict("name_taken", error.to_string()),

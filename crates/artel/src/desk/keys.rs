@@ -1,9 +1,8 @@
 //! Keys for a server: made, listed and revoked.
 
-use artel_api::Paged;
 use artel_api::client::ApiPath;
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
-use artel_server::ApiError;
+use artel_api::{ErrorKind, Paged};
 
 use crate::command::Context;
 use crate::failure::{Failure, refused};
@@ -19,7 +18,11 @@ pub(crate) async fn make_key(context: Context<'_>, wish: KeyRequest) -> Result<M
     }
     let caller = local_principal(&context.config.environment);
     let cabinet = KeyCabinet::of(Store::open(context.config).await?).await?;
-    cabinet.desk().make(&caller, None, wish).await.map_err(|error| not_done(&error))
+    cabinet
+        .desk()
+        .make(&caller, None, wish)
+        .await
+        .map_err(|error| Failure::of_kind(error.kind(), error.message()))
 }
 
 /// Lists keys, the last made first.
@@ -31,7 +34,11 @@ pub(crate) async fn list_keys(context: Context<'_>, query: KeysQuery) -> Result<
     match Store::open_existing(context.config).await? {
         Some(store) => {
             let cabinet = KeyCabinet::of(store).await?;
-            cabinet.desk().list(&caller, query).await.map_err(|error| not_done(&error))
+            cabinet
+                .desk()
+                .list(&caller, query)
+                .await
+                .map_err(|error| Failure::of_kind(error.kind(), error.message()))
         }
         None => Ok(Paged { items: Vec::new(), next: None }),
     }
@@ -51,18 +58,7 @@ pub(crate) async fn revoke_key(context: Context<'_>, id: &str) -> Result<bool, F
     let cabinet = KeyCabinet::of(store).await?;
     match cabinet.desk().revoke(&caller, None, id).await {
         Ok(()) => Ok(true),
-        Err(error) if error.status().as_u16() == 404 => Ok(false),
-        Err(error) => Err(not_done(&error)),
-    }
-}
-
-/// What the server would answer with a status, the command line says with an exit code.
-fn not_done(error: &ApiError) -> Failure {
-    match error.status() {
-        status if status.is_server_error() => {
-            Failure::missing(error.message()).hint("`artel doctor` checks the store")
-        }
-        status if matches!(status.as_u16(), 400 | 422) => Failure::usage(error.message()),
-        _ => Failure::failed(error.message()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::of_kind(error.kind(), error.message())),
     }
 }
