@@ -127,7 +127,7 @@ pub struct Operation {
 
 /// Why a tool came to nothing.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-pub struct OperationError {
+pub struct OperationFailure {
     /// The typed code.
     pub code: String,
     /// For a person.
@@ -146,7 +146,7 @@ pub struct OperationAnswer {
     /// What came out; nothing when it failed.
     pub output: Option<Map<String, Value>>,
     /// Why it failed.
-    pub error: Option<OperationError>,
+    pub error: Option<OperationFailure>,
 }
 
 /// How an agent does.

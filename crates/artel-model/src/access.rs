@@ -224,6 +224,19 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// The name of the holder of the administrator's token. No person or key has it.
+    pub const ADMIN_USER: &str = "admin";
+
+    /// Returns the principal that holds the administrator's token.
+    pub fn administrator() -> Self {
+        let user = Self::ADMIN_USER.parse().expect("a constant name is valid");
+        Self {
+            viewer: Viewer { user, teams: BTreeSet::new() },
+            scopes: [Scope::Admin].into(),
+            credential: Credential::AdminToken,
+        }
+    }
+
     /// Says whether the principal may do what the scope is about; an administrator may do everything.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope) || self.is_admin()

@@ -2,13 +2,12 @@
 
 use std::net::IpAddr;
 
+use artel_app::{App, OperationError, audit};
 use artel_model::access::Principal;
 use artel_model::catalog::AuditAction;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use crate::app::App;
-use crate::audit::audit;
 use crate::auth::ClientAddress;
 use crate::error::ApiError;
 
@@ -22,7 +21,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Auditor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let principal = parts.extensions.get::<Principal>().cloned().ok_or_else(ApiError::unauthorized)?;
+        let principal =
+            parts.extensions.get::<Principal>().cloned().ok_or_else(OperationError::unauthorized)?;
         let address = parts.extensions.get::<ClientAddress>().map(|address| address.0);
         Ok(Self { principal, address })
     }

@@ -3,8 +3,6 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use artel_model::quota::Quotas;
-
 use crate::auth::Network;
 use crate::tls::Certificate;
 
@@ -41,15 +39,11 @@ pub struct ServerConfig {
     pub refused_per_minute: u32,
     /// How long a request may take before the log says that it was slow.
     pub slow_request: Duration,
-    /// How much each user may have of what is kept and what runs.
-    pub quotas: Quotas,
     /// Proxies that are believed when they say on whose behalf they call.
     pub trusted_proxies: Vec<Network>,
     /// What connections are encrypted with; nothing when they are not, because the server is reached on its own machine
     /// only or a proxy encrypts.
     pub certificate: Option<Certificate>,
-    /// Whether anybody, without a credential, may fetch the skills that every caller sees.
-    pub publishes_skills: bool,
 }
 
 impl ServerConfig {
@@ -75,10 +69,8 @@ impl Default for ServerConfig {
             request_burst: 1000,
             refused_per_minute: 60,
             slow_request: Duration::from_secs(5),
-            quotas: Quotas::default(),
             trusted_proxies: Vec::new(),
             certificate: None,
-            publishes_skills: false,
         }
     }
 }

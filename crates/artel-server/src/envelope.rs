@@ -3,17 +3,18 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use artel_api::{ErrorBody, ErrorKind};
+use artel_app::{OperationError, moment};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use tower::ServiceExt;
 
-use crate::app::App;
 use crate::auth::ClientAddress;
 use crate::body_budget::BodyShare;
-use crate::clock::moment;
+
 use crate::error::{ApiError, status_of};
+use crate::http::Http;
 use crate::panic::{Panicked, surviving};
 use crate::patience::Tardy;
 use crate::request_id::RequestId;
@@ -28,20 +29,20 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
      media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Answers a request: gives it its id, and its answer what every answer has.
-pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -> Response {
+pub(crate) async fn enveloped(http: &Http, router: Router, mut request: Request) -> Response {
     let began = moment();
-    let id = app.request_ids().next(app.clock().now());
+    let id = http.request_ids().next(http.app().clock().now());
     request.extensions_mut().insert(id.clone());
     let facts = RequestFacts::default();
     request.extensions_mut().insert(facts.clone());
-    let (method, uri, address) = (request.method().clone(), request.uri().clone(), address(app, &request));
+    let (method, uri, address) = (request.method().clone(), request.uri().clone(), address(http, &request));
     let tardy = request.extensions().get::<Tardy>().cloned();
     // Held until the request is answered: what was read of its body is in memory as long.
     let share = request.extensions().get::<BodyShare>().cloned();
     let answered = surviving(router.oneshot(request)).await;
     let answered = answered.map(|answer| answer.unwrap_or_else(|never| match never {}));
     let mut response = answered.unwrap_or_else(|Panicked| {
-        app.meters().panics.increment(1);
+        http.meters().panics.increment(1);
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     });
     if tardy.is_some_and(|tardy| tardy.is_tardy()) && response.status().is_client_error() {
@@ -49,27 +50,27 @@ pub(crate) async fn enveloped(app: &App, router: Router, mut request: Request) -
     }
     if share.is_some_and(|share| share.is_refused()) && response.status().is_client_error() {
         let message = "The server has no room for another large body. Please try again later.";
-        response = ApiError::unavailable("too_many_bodies", message).into_response();
+        response = ApiError(OperationError::unavailable("too_many_bodies", message)).into_response();
     }
-    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+    if let Some(error) = response.extensions_mut().remove::<OperationError>() {
         response = with_headers_of(&response, sealed(error, &id));
     } else if is_bare_error(&response) {
         response = with_headers_of(&response, sealed(bare(response.status()), &id));
     }
-    app.meters().answered(began, response.status());
-    app.meters().streams(app.config().streams_max.saturating_sub(app.streams().available_permits()));
+    http.meters().answered(began, response.status());
+    http.meters().streams(http.config().streams_max.saturating_sub(http.streams().available_permits()));
     let (status, took) = (response.status(), began.elapsed());
     let exchange = Exchange { id: &id, method: &method, path: uri.path(), address, status, took };
-    app.request_log().answered(&facts, &exchange, app.live().slow_request, app.clock().now());
+    http.request_log().answered(&facts, &exchange, http.live().slow_request, http.app().clock().now());
     add_headers(&mut response, &id);
     response
 }
 
 /// Returns where a request comes from.
-fn address(app: &App, request: &Request) -> IpAddr {
+fn address(http: &Http, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
-    ClientAddress::of(peer, request.headers(), &app.live().trusted_proxies).0
+    ClientAddress::of(peer, request.headers(), &http.live().trusted_proxies).0
 }
 
 /// An error that came from the router or a library, and has no envelope.
@@ -81,25 +82,25 @@ fn is_bare_error(response: &Response) -> bool {
     !has_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
 }
 
-fn bare(status: StatusCode) -> ApiError {
+fn bare(status: StatusCode) -> OperationError {
     let kind = ErrorKind::of_status(status.as_u16());
-    let (code, message) = match kind {
-        ErrorKind::NotFound => {
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => {
             ("not_found", "there is nothing at this path; /api/openapi.json lists what there is")
         }
-        ErrorKind::MethodNotAllowed => ("method_not_allowed", "this path does not answer to this method"),
-        ErrorKind::TooLarge => ("too_large", "the body is too large"),
-        ErrorKind::UnsupportedMediaType => {
+        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this path does not answer to this method"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is too large"),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
             ("unsupported_media_type", "the body is of a type that is not understood")
         }
-        ErrorKind::RequestTimeout => ("too_slow", "the request took too long to arrive"),
-        kind if kind.status() < 500 => ("bad_request", "the request cannot be understood"),
+        StatusCode::REQUEST_TIMEOUT => ("too_slow", "the request took too long to arrive"),
+        status if status.is_client_error() => ("bad_request", "the request cannot be understood"),
         _ => ("internal", "something went wrong here; the server's log knows more"),
     };
-    ApiError::new(kind, code, message)
+    OperationError::new(kind, code, message)
 }
 
-fn sealed(error: ApiError, id: &RequestId) -> Response {
+fn sealed(error: OperationError, id: &RequestId) -> Response {
     let body = ErrorBody {
         error: error.code.to_owned(),
         message: error.message,

@@ -1,112 +1,33 @@
-//! Why a request is not answered as asked. Becomes the envelope of errors when it leaves (`envelope`).
+//! Errors of operations as answers. An error becomes the envelope when it leaves (`envelope`).
 
 use artel_api::ErrorKind;
+use artel_app::{HubError, ImportFailed, OperationError, RefreshFailed, SaveError};
 use artel_store::StoreError;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
 
-use crate::catalog::RefreshFailed;
-
-/// Why a request is not answered as asked.
+/// An error of an operation, as a handler or an extractor answers with it.
 #[derive(Clone, Debug)]
-pub struct ApiError {
-    pub(crate) kind: ErrorKind,
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-    pub(crate) details: Option<Value>,
-    pub(crate) retry_after_seconds: Option<u64>,
-}
+pub(crate) struct ApiError(pub(crate) OperationError);
 
-impl ApiError {
-    /// Makes an error of a kind, with a code for programs and a message for people.
-    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), details: None, retry_after_seconds: None }
-    }
-
-    /// Something in the request cannot be understood.
-    pub fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::BadRequest, code, message)
-    }
-
-    /// The body does not say what is needed.
-    pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Unprocessable, code, message)
-    }
-
-    /// There is no such thing, or it is not the caller's to see: the two are told alike.
-    pub fn not_found(what: &str) -> Self {
-        Self::new(ErrorKind::NotFound, "not_found", format!("there is no such {what}"))
-    }
-
-    /// It does not fit what is there.
-    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Conflict, code, message)
-    }
-
-    /// The credential is not enough.
-    pub fn forbidden(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Forbidden, "forbidden", message)
-    }
-
-    /// The credential is missing or not accepted; nobody is told which.
-    pub fn unauthorized() -> Self {
-        let message = "A valid credential is needed: an API key in `X-Artel-Key`, or a token in `Authorization: Bearer`.";
-        Self::new(ErrorKind::Unauthorized, "unauthorized", message)
-    }
-
-    /// Too many requests.
-    pub fn too_many(retry_after_seconds: u64) -> Self {
-        let message = format!("Too many requests; try again in {retry_after_seconds} s.");
-        let error = Self::new(ErrorKind::TooMany, "rate_limited", message);
-        Self { retry_after_seconds: Some(retry_after_seconds), ..error }
-    }
-
-    /// What the answer needs cannot be reached.
-    pub fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
-        let error = Self::new(ErrorKind::Unavailable, code, message);
-        Self { retry_after_seconds: Some(1), ..error }
-    }
-
-    /// Something went wrong here.
-    pub fn internal(message: &'static str) -> Self {
-        tracing::error!(message, "a request failed");
-        Self::new(ErrorKind::Internal, "internal", message)
-    }
-
-    /// Returns what kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-
-    /// Returns what people are told.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Adds more for programs.
-    #[must_use]
-    pub fn with_details(self, details: Value) -> Self {
-        Self { details: Some(details), ..self }
+impl From<OperationError> for ApiError {
+    fn from(error: OperationError) -> Self {
+        Self(error)
     }
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        match &error {
-            StoreError::UnknownCursor { .. } => Self::bad_request("invalid_cursor", error.to_string()),
-            StoreError::Unavailable { .. }
-            | StoreError::Corrupt { .. }
-            | StoreError::Full { .. }
-            | StoreError::Lost { .. }
-            | StoreError::TooNew { .. } => {
-                // What exactly is wrong is the operator's to know, not the caller's.
-                tracing::error!(error = &error as &dyn std::error::Error, "the store does not answer");
-                Self::unavailable("store_unavailable", "The store cannot be reached. Please try again later.")
+/// What handlers meet on their way to an operation or after it.
+macro_rules! from_errors {
+    ($($error:ty),*) => {$(
+        impl From<$error> for ApiError {
+            fn from(error: $error) -> Self {
+                Self(error.into())
             }
         }
-    }
+    )*};
 }
+
+from_errors!(HubError, ImportFailed, RefreshFailed, SaveError, StoreError);
 
 /// Returns the status of an answer with such an error.
 pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
@@ -115,16 +36,8 @@ pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = status_of(self.kind).into_response();
-        response.extensions_mut().insert(self);
+        let mut response = status_of(self.0.kind).into_response();
+        response.extensions_mut().insert(self.0);
         response
-    }
-}
-
-impl From<RefreshFailed> for ApiError {
-    fn from(failed: RefreshFailed) -> Self {
-        match failed {
-            RefreshFailed::Store(error) => error.into(),
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What handlers take out of a request; what does not fit becomes the envelope of errors.
 
 use artel_api::ErrorKind;
+use artel_app::OperationError;
 use artel_model::access::Principal;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, OptionalFromRequest, Path, Query, Request};
@@ -17,7 +18,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        parts.extensions.get::<Principal>().cloned().map(Self).ok_or_else(ApiError::unauthorized)
+        parts.extensions.get::<Principal>().cloned().map(Self).ok_or(ApiError(OperationError::unauthorized()))
     }
 }
 
@@ -30,7 +31,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         match <axum::Json<T> as FromRequest<S>>::from_request(request, state).await {
             Ok(axum::Json(value)) => Ok(Self(value)),
-            Err(rejection) => Err(refused_json(&rejection)),
+            Err(rejection) => Err(refused_json(&rejection).into()),
         }
     }
 }
@@ -48,18 +49,20 @@ impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for JsonBody<T>
     }
 }
 
-fn refused_json(rejection: &JsonRejection) -> ApiError {
+fn refused_json(rejection: &JsonRejection) -> OperationError {
     match rejection.status() {
-        StatusCode::UNPROCESSABLE_ENTITY => ApiError::unprocessable("invalid_body", rejection.body_text()),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::new(
+        StatusCode::UNPROCESSABLE_ENTITY => {
+            OperationError::unprocessable("invalid_body", rejection.body_text())
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => OperationError::new(
             ErrorKind::UnsupportedMediaType,
             "unsupported_media_type",
             "the body must be JSON, with `Content-Type: application/json`",
         ),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(ErrorKind::TooLarge, "too_large", "the body is too large")
+            OperationError::new(ErrorKind::TooLarge, "too_large", "the body is too large")
         }
-        _ => ApiError::bad_request("invalid_json", rejection.body_text()),
+        _ => OperationError::bad_request("invalid_json", rejection.body_text()),
     }
 }
 
@@ -73,7 +76,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         let asked: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
         match asked {
             Ok(Query(value)) => Ok(Self(value)),
-            Err(rejection) => Err(ApiError::bad_request("invalid_query", rejection.body_text())),
+            Err(rejection) => Err(OperationError::bad_request("invalid_query", rejection.body_text()).into()),
         }
     }
 }
@@ -89,7 +92,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
         match named {
             Ok(Path(value)) => Ok(Self(value)),
             // An id that cannot be one names nothing.
-            Err(_) => Err(ApiError::not_found("thing")),
+            Err(_) => Err(OperationError::not_found("thing").into()),
         }
     }
 }

@@ -20,11 +20,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
-use crate::app::App;
 use crate::body_budget::BodyBudget;
 use crate::config::ServerConfig;
 use crate::connections::{Admission, Connected, ConnectionCaps, Connections, Waiting};
 use crate::envelope::enveloped;
+use crate::http::Http;
 use crate::patience::{ReadOrLose, Tardy, TimedBody};
 use crate::route::router;
 use crate::tls::{Encryption, ServedCertificate, TlsError};
@@ -84,19 +84,19 @@ impl Entrance {
 /// A server that listens.
 pub struct Server {
     entrance: Entrance,
-    app: App,
+    http: Http,
 }
 
 impl Server {
     /// Begins to listen; connections wait until [`Server::run`].
-    pub async fn bind(app: App) -> Result<Self, ListenError> {
-        let entrance = Entrance::open(app.config()).await?;
-        Ok(Self::behind(entrance, app))
+    pub async fn bind(http: Http) -> Result<Self, ListenError> {
+        let entrance = Entrance::open(http.config()).await?;
+        Ok(Self::behind(entrance, http))
     }
 
     /// Serves whoever comes in there.
-    pub fn behind(entrance: Entrance, app: App) -> Self {
-        Self { entrance, app }
+    pub fn behind(entrance: Entrance, http: Http) -> Self {
+        Self { entrance, http }
     }
 
     /// Returns where it listens.
@@ -111,12 +111,12 @@ impl Server {
 
     /// Serves until `stopped` is over; then accepts nothing more and lets what is under way end.
     pub async fn run(self, stopped: impl Future<Output = ()>) {
-        let Self { entrance: Entrance { listener, encryption, .. }, app } = self;
+        let Self { entrance: Entrance { listener, encryption, .. }, http } = self;
         let (cut, cut_off) = watch::channel(());
-        let bodies = BodyBudget::new(app.config().bodies_bytes_max);
-        let door = Arc::new(Door { router: router(&app), app: app.clone(), encryption, bodies, cut_off });
+        let bodies = BodyBudget::new(http.config().bodies_bytes_max);
+        let door = Arc::new(Door { router: router(&http), http: http.clone(), encryption, bodies, cut_off });
         let graceful = GracefulShutdown::new();
-        let connections = connections(app.config());
+        let connections = connections(http.config());
         let mut hall = Hall { connections, waiting: VecDeque::new() };
         let mut stopped = std::pin::pin!(stopped);
         loop {
@@ -129,8 +129,8 @@ impl Server {
         }
         drop(hall);
         drop(listener);
-        app.close_streams();
-        if tokio::time::timeout(app.config().closing_grace, graceful.shutdown()).await.is_err() {
+        http.close_streams();
+        if tokio::time::timeout(http.config().closing_grace, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests were still under way when the server stopped");
         }
         // Whoever is still connected had their time.
@@ -184,7 +184,7 @@ impl Hall {
 /// What every connection goes through.
 struct Door {
     router: Router,
-    app: App,
+    http: Http,
     encryption: Option<Encryption>,
     bodies: Arc<BodyBudget>,
     /// Closed when the server is over.
@@ -195,21 +195,22 @@ impl Door {
     async fn serve(&self, stream: TcpStream, address: SocketAddr, connected: &Connected, watcher: Watcher) {
         // Answers are small; waiting to fill a packet only costs time.
         let _ = stream.set_nodelay(true);
-        self.app.meters().connections.increment(1);
+        self.http.meters().connections.increment(1);
         let mut cut_off = self.cut_off.clone();
         tokio::select! {
             () = self.speak(stream, address, connected, watcher) => {}
             () = connected.given_away() => {}
             _ = cut_off.changed() => {}
         }
-        self.app.meters().connections.decrement(1);
+        self.http.meters().connections.decrement(1);
     }
 
     async fn speak(&self, stream: TcpStream, address: SocketAddr, connected: &Connected, watcher: Watcher) {
         let Some(encryption) = &self.encryption else {
             return self.answer(stream, address, connected, watcher).await;
         };
-        let greeted = tokio::time::timeout(self.app.config().header_timeout, encryption.accept(stream)).await;
+        let greeted =
+            tokio::time::timeout(self.http.config().header_timeout, encryption.accept(stream)).await;
         match greeted {
             Ok(Ok(stream)) => self.answer(stream, address, connected, watcher).await,
             Ok(Err(error)) => tracing::debug!(%error, %address, "a connection could not be encrypted"),
@@ -221,12 +222,12 @@ impl Door {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let config = self.app.config();
+        let config = self.http.config();
         let service = hyper::service::service_fn(|request: Request<Incoming>| {
             let request = self.prepared(request, address);
             let (router, under_way) = (self.router.clone(), connected.begin());
             async move {
-                let response = enveloped(&self.app, router, request).await;
+                let response = enveloped(&self.http, router, request).await;
                 Ok::<_, Infallible>(response.map(|body| under_way.until_sent(body)))
             }
         });
@@ -238,7 +239,7 @@ impl Door {
     }
 
     fn prepared(&self, request: Request<Incoming>, address: SocketAddr) -> Request<Body> {
-        let config = self.app.config();
+        let config = self.http.config();
         let mut request = if request.body().is_end_stream() {
             request.map(|_| Body::empty())
         } else {

@@ -1,8 +1,7 @@
-//! What is measured about requests, trails, hubs and scans: every name in one place, and the handles that count. Decides nothing.
+//! What is measured about requests: every name in one place, and the handles that count. Decides nothing.
 //!
 //! Handles belong to the recorder that is there when the server is made; without one they cost a comparison.
 
-use artel_model::catalog::VerdictRecord;
 use artel_model::metric::{ByLabel, Metric};
 use axum::http::StatusCode;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
@@ -46,52 +45,8 @@ const BY_GROUP: Metric =
         ],
     );
 
-const TRAIL: Metric = Metric::counter(
-    "artel_trail_entries_total",
-    "Entries of the trails of skills, by what became of them; one is lost when the queue is full or the store fails.",
-)
-.by("outcome", &["kept", "lost"]);
-
-const HUB_FETCHES: Metric = Metric::counter("artel_hub_fetches_total", "How often hubs were asked.")
-    .by("outcome", &["fetched", "unchanged", "failed"]);
-const HUB_FETCH_DURATION: Metric = Metric::seconds(
-    "artel_hub_fetch_duration_seconds",
-    "How long it took to ask a hub and to take what it has.",
-);
-const SCANS: Metric =
-    Metric::counter("artel_scans_total", "Skills that a scanner looked at, by the worst that it found.")
-        .by("worst", &["none", "info", "low", "medium", "high", "critical", "incomplete"]);
-
-/// Everything that is measured about the server.
-pub const METRICS: &[Metric] = &[
-    REQUESTS,
-    REFUSED,
-    DURATION,
-    CONNECTIONS,
-    STREAMS,
-    PANICS,
-    BY_GROUP,
-    TRAIL,
-    HUB_FETCHES,
-    HUB_FETCH_DURATION,
-    SCANS,
-];
-
-/// Counts that a hub was asked, which happens seldom.
-pub(crate) fn hub_asked(since: Instant, outcome: &'static str) {
-    counter!(HUB_FETCHES.name, "outcome" => outcome).increment(1);
-    histogram!(HUB_FETCH_DURATION.name).record(since.elapsed());
-}
-
-/// Counts what a scanner said, which happens seldom. One that has not seen everything has not said that all is well.
-pub(crate) fn scanned(verdict: &VerdictRecord) {
-    let worst = match verdict.worst {
-        None if !verdict.is_complete => "incomplete",
-        None => "none",
-        Some(worst) => worst.as_str(),
-    };
-    counter!(SCANS.name, "worst" => worst).increment(1);
-}
+/// Everything that is measured about requests.
+pub const METRICS: &[Metric] = &[REQUESTS, REFUSED, DURATION, CONNECTIONS, STREAMS, PANICS, BY_GROUP];
 
 /// Counts requests.
 pub(crate) struct HttpMeters {
@@ -147,31 +102,6 @@ impl HttpMeters {
     /// Shows how many streams are open.
     pub(crate) fn streams(&self, open: usize) {
         self.streams.set(u32::try_from(open).unwrap_or(u32::MAX));
-    }
-}
-
-/// Counts what becomes of the trails of skills.
-pub(crate) struct TrailMeters(ByLabel<Counter>);
-
-impl TrailMeters {
-    pub(crate) fn new() -> Self {
-        Self(TRAIL.by_label(|label, value| counter!(TRAIL.name, label => value)))
-    }
-
-    /// Counts entries that were kept.
-    pub(crate) fn kept(&self, entries: usize) {
-        self.add("kept", entries);
-    }
-
-    /// Counts entries, or what would have become some, that were not kept.
-    pub(crate) fn lost(&self, entries: usize) {
-        self.add("lost", entries);
-    }
-
-    fn add(&self, outcome: &str, entries: usize) {
-        if let Some(counter) = self.0.get(outcome) {
-            counter.increment(entries as u64);
-        }
     }
 }
 

@@ -1,128 +1,15 @@
-//! What a change is meant for: the tags in `If-Match`, compared as RFC 9110 says. Knows nothing of what is changed.
-//!
-//! The tag of a saved skill is its revision and a digest of everything that is shown of it, like `"3-0f1e2d3c..."`. A
-//! change replaces a revision, so the revision decides; what a scanner says in between makes no tag old.
+//! The headers of conditional requests: `If-Match` is read and `ETag` written here.
 
+use artel_app::{IfMatch, OperationError};
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::error::ApiError;
-
-/// Characters of the digest in a tag: enough that two states of one revision differ.
-const DIGEST_CHARS: usize = 32;
-
-/// The states that a change may replace.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum IfMatch {
-    /// Whatever is there.
-    Any,
-    /// One with such a tag.
-    Tags(Vec<String>),
-}
-
-impl IfMatch {
-    /// Reads the condition of a request.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
-        let mut tags = Vec::new();
-        for value in headers.get_all(header::IF_MATCH) {
-            let text = value.to_str().map_err(|_| invalid())?.trim();
-            if text == "*" {
-                return Ok(Self::Any);
-            }
-            for tag in text.split(',').map(str::trim) {
-                tags.extend(strong(tag)?.map(str::to_owned));
-            }
-        }
-        let is_there = headers.contains_key(header::IF_MATCH);
-        Ok(if is_there { Self::Tags(tags) } else { Self::Any })
-    }
-
-    /// Says whether a saved skill of that revision may be replaced.
-    pub(crate) fn allows_revision(&self, revision: u64) -> bool {
-        let is_it = |tag: &String| tag.split('-').next().and_then(|text| text.parse().ok()) == Some(revision);
-        match self {
-            Self::Any => true,
-            Self::Tags(tags) => tags.iter().any(is_it),
-        }
-    }
-
-    /// Says whether something with that very tag is named.
-    pub(crate) fn names(&self, tag: &str) -> bool {
-        match self {
-            Self::Any => false,
-            Self::Tags(tags) => tags.iter().any(|one| one == tag),
-        }
-    }
-}
-
-/// Returns the tag of a saved skill.
-pub(crate) fn saved_tag(revision: u64, digest: &str) -> String {
-    format!("{revision}-{}", digest.get(..DIGEST_CHARS).unwrap_or(digest))
-}
-
-/// Returns what stands between the quotes; nothing for a weak tag, which never matches here.
-fn strong(tag: &str) -> Result<Option<&str>, ApiError> {
-    let (is_weak, quoted) = tag.strip_prefix("W/").map_or((false, tag), |quoted| (true, quoted));
-    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    let text = text.filter(|text| !text.contains('"')).ok_or_else(invalid)?;
-    Ok((!is_weak).then_some(text))
-}
-
-fn invalid() -> ApiError {
-    let message = "`If-Match` is the `ETag` of the skill as GET answers it, in double quotes, or `*`";
-    ApiError::bad_request("invalid_if_match", message)
+/// Reads the condition of a request.
+pub(crate) fn if_match(headers: &HeaderMap) -> Result<IfMatch, OperationError> {
+    IfMatch::read(headers.get_all(header::IF_MATCH).iter().map(|value| value.to_str().ok()))
 }
 
 /// Returns a tag as a header.
 pub(crate) fn quoted(tag: &str) -> HeaderValue {
     // A text that is given away is not copied.
     HeaderValue::try_from(["\"", tag, "\""].concat()).unwrap_or(HeaderValue::from_static("\"\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(values: &[&str]) -> Result<IfMatch, ApiError> {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            headers.append(header::IF_MATCH, value.parse().unwrap());
-        }
-        IfMatch::of(&headers)
-    }
-
-    #[track_caller]
-    fn check(values: &[&str], revision: u64, expected: bool) {
-        assert_eq!(read(values).unwrap().allows_revision(revision), expected, "{values:?}");
-    }
-
-    #[test]
-    fn the_revision_in_a_strong_tag_decides() {
-        check(&[], 3, true);
-        check(&["*"], 3, true);
-        check(&["\"3-0f1e2d3c4b5a6978\""], 3, true);
-        check(&["\"3\""], 3, true);
-        check(&["\"2-0f1e2d3c4b5a6978\""], 3, false);
-        check(&["\"2-aa\", \"3-bb\""], 3, true);
-        check(&["\"2-aa\"", "\"3-bb\""], 3, true);
-        check(&["W/\"3-aa\""], 3, false);
-        check(&["\"\""], 3, false);
-        check(&["\"odd\""], 3, false);
-        check(&["\"33\""], 3, false);
-    }
-
-    #[test]
-    fn what_is_no_tag_is_refused() {
-        for wrong in ["3", "odd", "\"3", "3\"", "\"3\",", "\"a\"b\"", "W/3", ""] {
-            let refused = read(&[wrong]).unwrap_err();
-            assert_eq!(refused.code, "invalid_if_match", "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_tag_changes_with_the_revision_and_the_digest() {
-        let digest = "0f1e2d3c4b5a6978".repeat(4);
-        assert_eq!(saved_tag(3, &digest), format!("3-{}", &digest[..32]));
-        assert!(read(&["\"abc\""]).unwrap().names("abc"));
-        assert!(!read(&["W/\"abc\""]).unwrap().names("abc") && !read(&[]).unwrap().names("abc"));
-    }
 }

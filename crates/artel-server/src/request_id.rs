@@ -4,11 +4,10 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use artel_app::random_bytes;
 use artel_model::time::Timestamp;
 use axum::http::HeaderValue;
 use uuid::{Builder, fmt::Hyphenated};
-
-use crate::auth::random_bytes;
 
 /// Bytes of an id after its time.
 const TAIL_BYTES: usize = 10;

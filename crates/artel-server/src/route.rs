@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use artel_api::{Endpoint, Method, Needs};
+use artel_app::OperationError;
 use artel_engine::trace::within;
 use artel_model::access::{Credential, Principal, Scope};
 use axum::Router;
@@ -16,9 +17,10 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use serde_json::json;
 
-use crate::app::App;
 use crate::auth::ClientAddress;
+
 use crate::error::{ApiError, status_of};
+use crate::http::Http;
 use crate::limit::Asker;
 use crate::request_log::RequestFacts;
 use crate::routes;
@@ -33,14 +35,14 @@ const PARAMETER_CHARS_SHOWN: usize = 64;
 /// An endpoint and who answers it.
 pub struct Route {
     pub(crate) endpoint: Endpoint,
-    pub(crate) handler: MethodRouter<App>,
+    pub(crate) handler: MethodRouter<Http>,
 }
 
 impl Route {
     /// Makes a route.
     pub(crate) fn new<H, T>(endpoint: Endpoint, handler: H) -> Self
     where
-        H: Handler<T, App>,
+        H: Handler<T, Http>,
         T: 'static,
     {
         let filter = match endpoint.method {
@@ -60,13 +62,13 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 /// Makes the router of all routes.
-pub(crate) fn router(app: &App) -> Router {
-    let mut router: Router<App> = Router::new();
+pub(crate) fn router(http: &Http) -> Router {
+    let mut router: Router<Http> = Router::new();
     for Route { endpoint, handler } in routes::all() {
-        let check = from_fn_with_state((app.clone(), Checked::of(&endpoint)), check);
+        let check = from_fn_with_state((http.clone(), Checked::of(&endpoint)), check);
         router = router.route(endpoint.path, handler.route_layer(check));
     }
-    router.with_state(app.clone())
+    router.with_state(http.clone())
 }
 
 /// What a check knows of its endpoint.
@@ -92,12 +94,12 @@ impl Checked {
 
 /// Lets a request through to its handler when its sender may call the endpoint, as a span of the trace that it belongs to.
 async fn check(
-    State((app, endpoint)): State<(App, Checked)>,
+    State((http, endpoint)): State<(Http, Checked)>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    app.meters().reached(endpoint.group);
+    http.meters().reached(endpoint.group);
     let facts = request.extensions().get::<RequestFacts>().cloned().unwrap_or_default();
     facts.reached(endpoint.path);
     let mut span = if endpoint.needs == Needs::Nothing {
@@ -106,47 +108,47 @@ async fn check(
         RequestSpan::begin(&mut request, endpoint.path)
     };
     let place = span.place();
-    let came = within(place, admitted(&app, &endpoint, address, request, next, (&mut span, &facts))).await;
+    let came = within(place, admitted(&http, &endpoint, address, request, next, (&mut span, &facts))).await;
     span.answered(match &came {
         Ok(response) => response.status(),
-        Err(error) => status_of(error.kind),
+        Err(error) => status_of(error.0.kind),
     });
     came
 }
 
 /// Answers a request when its sender may call the endpoint.
 async fn admitted(
-    app: &App,
+    http: &Http,
     endpoint: &Checked,
     address: SocketAddr,
     mut request: Request,
     next: Next,
     (span, facts): (&mut RequestSpan, &RequestFacts),
 ) -> Result<Response, ApiError> {
-    let (needs, live) = (endpoint.needs, app.live());
+    let (needs, live) = (endpoint.needs, http.live());
     let from = ClientAddress::of(address.ip(), request.headers(), &live.trusted_proxies);
-    let (now, limits) = (app.clock().now(), &live.limits);
+    let (now, limits) = (http.app().clock().now(), &live.limits);
     let asker = if needs == Needs::Nothing {
         Asker::Address(from.neighbourhood())
     } else {
-        let principal = match app.authenticator().authenticate(request.headers(), from, limits, now).await {
+        let principal = match http.authenticator().authenticate(request.headers(), from, limits, now).await {
             Ok(principal) => principal,
             Err(error) => {
-                if app.request_log().may_tell(from.neighbourhood(), now) {
-                    let (owner, why) = app.authenticator().why_refused(request.headers(), now).await;
-                    app.request_log().refused(owner.as_ref(), from.0, endpoint.path, why);
+                if http.request_log().may_tell(from.neighbourhood(), now) {
+                    let (owner, why) = http.authenticator().why_refused(request.headers(), now).await;
+                    http.request_log().refused(owner.as_ref(), from.0, endpoint.path, why);
                 }
-                return Err(error);
+                return Err(error.into());
             }
         };
         span.asked_by(&principal);
         facts.asked_by(&principal.viewer.user);
         if let Err(error) = allow(&principal, needs) {
-            if app.request_log().may_tell(from.neighbourhood(), now) {
+            if http.request_log().may_tell(from.neighbourhood(), now) {
                 let user = Some(&principal.viewer.user);
-                app.request_log().refused(user, from.0, endpoint.path, &error.message);
+                http.request_log().refused(user, from.0, endpoint.path, &error.message);
             }
-            return Err(error);
+            return Err(error.into());
         }
         let asker = Asker::User(principal.viewer.user.clone());
         request.extensions_mut().insert(principal);
@@ -154,7 +156,7 @@ async fn admitted(
     };
     if endpoint.path != LIVENESS {
         let taken = limits.requests.take(&asker, now);
-        taken.map_err(|too_many| ApiError::too_many(too_many.retry_after_seconds))?;
+        taken.map_err(|too_many| OperationError::too_many(too_many.retry_after_seconds))?;
     }
     known_parameters(request.uri(), &endpoint.parameters)?;
     request.extensions_mut().insert(from);
@@ -163,9 +165,10 @@ async fn admitted(
 
 /// Refuses a query with a parameter that the endpoint does not have: a caller who mistypes a filter must not get the
 /// answer to another question.
-fn known_parameters(uri: &Uri, known: &[String]) -> Result<(), ApiError> {
+fn known_parameters(uri: &Uri, known: &[String]) -> Result<(), OperationError> {
     let sent = Query::<Vec<(String, String)>>::try_from_uri(uri);
-    let Query(sent) = sent.map_err(|error| ApiError::bad_request("invalid_query", error.body_text()))?;
+    let Query(sent) =
+        sent.map_err(|error| OperationError::bad_request("invalid_query", error.body_text()))?;
     let Some((unknown, _)) = sent.into_iter().find(|(name, _)| !known.contains(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(PARAMETER_CHARS_SHOWN).collect();
     let message = match known {
@@ -173,27 +176,27 @@ fn known_parameters(uri: &Uri, known: &[String]) -> Result<(), ApiError> {
         known => format!("there is no parameter `{unknown}`; there are: {}", known.join(", ")),
     };
     let details = json!({"parameter": unknown, "known": known});
-    Err(ApiError::bad_request("unknown_parameter", message).with_details(details))
+    Err(OperationError::bad_request("unknown_parameter", message).with_details(details))
 }
 
 /// Says whether a principal may call an endpoint with these needs.
-fn allow(principal: &Principal, needs: Needs) -> Result<(), ApiError> {
+fn allow(principal: &Principal, needs: Needs) -> Result<(), OperationError> {
     let needs_scope = |scope: Scope| match principal.may(scope) {
         true => Ok(()),
-        false => Err(ApiError::forbidden(format!("This needs the scope `{scope}`."))),
+        false => Err(OperationError::forbidden(format!("This needs the scope `{scope}`."))),
     };
     match needs {
         Needs::Metrics if principal.is_admin() || principal.credential == Credential::MetricsToken => Ok(()),
-        Needs::Metrics => Err(ApiError::forbidden("Only administrators can read the metrics.")),
+        Needs::Metrics => Err(OperationError::forbidden("Only administrators can read the metrics.")),
         Needs::Credential if principal.credential == Credential::MetricsToken => {
-            Err(ApiError::forbidden("This token is only for the metrics."))
+            Err(OperationError::forbidden("This token is only for the metrics."))
         }
         Needs::Nothing | Needs::Credential => Ok(()),
         Needs::Scope(scope) => needs_scope(scope),
         Needs::AdminOr(_) if principal.is_admin() => Ok(()),
-        Needs::AdminOr(message) => Err(ApiError::forbidden(message)),
+        Needs::AdminOr(message) => Err(OperationError::forbidden(message)),
         Needs::Person(_) if matches!(principal.credential, Credential::ApiKey(_)) => {
-            Err(ApiError::forbidden("An API key cannot do this; log in as a person."))
+            Err(OperationError::forbidden("An API key cannot do this; log in as a person."))
         }
         Needs::Person(scope) => needs_scope(scope),
     }

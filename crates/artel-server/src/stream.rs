@@ -5,27 +5,24 @@
 //! Knows nothing of what the events are about.
 
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use artel_app::{Next, OperationError, Source, Written, until_refused};
 use artel_model::access::Principal;
 use artel_model::limit::{STREAM_EVENTS_MAX, STREAM_STALL_MS};
-use async_trait::async_trait;
 use axum::body::{Body, Bytes};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
-use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::app::App;
 use crate::error::ApiError;
-use crate::standing::until_refused;
+use crate::http::Http;
 
 /// How long a stream may be silent before a comment is sent: proxies give up on silence.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -49,7 +46,7 @@ impl<S: Send + Sync, T: FromStr> FromRequestParts<S> for LastEventId<T> {
             return Ok(Self(None));
         }
         let id = text.parse().map_err(|_| {
-            ApiError::bad_request(
+            OperationError::bad_request(
                 "invalid_last_event_id",
                 "`Last-Event-ID` is the id of an event of this stream",
             )
@@ -58,47 +55,18 @@ impl<S: Send + Sync, T: FromStr> FromRequestParts<S> for LastEventId<T> {
     }
 }
 
-/// One event of a stream, as it is written.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Written(String);
-
-impl Written {
-    /// Writes an event with an id, a kind and something as JSON.
-    pub(crate) fn new(id: impl Display, kind: &str, data: &impl Serialize) -> Self {
-        // JSON holds no line breaks outside of texts, and inside they are escaped.
-        let data = serde_json::to_string(data).unwrap_or_default();
-        Self(format!("id: {id}\nevent: {kind}\ndata: {data}\n\n"))
-    }
-}
-
-/// What comes next in a stream.
-pub(crate) enum Next {
-    /// These events.
-    Events(Vec<Written>),
-    /// This event, and nothing after it.
-    Last(Written),
-    /// Nothing more: whoever wants to know more comes back.
-    Over,
-}
-
-/// Where the events of a stream come from.
-#[async_trait]
-pub(crate) trait Source: Send + 'static {
-    /// Waits for what comes next. Giving up the wait loses nothing.
-    async fn next(&mut self) -> Next;
-}
-
 /// Answers with a stream; a refusal when there are as many as there may be.
-pub(crate) fn stream(app: &App, caller: &Principal, mut source: impl Source) -> Result<Response, ApiError> {
-    let room = app.streams().clone().try_acquire_owned().map_err(|_| {
-        ApiError::unavailable(
+pub(crate) fn stream(http: &Http, caller: &Principal, mut source: impl Source) -> Result<Response, ApiError> {
+    let room = http.streams().clone().try_acquire_owned().map_err(|_| {
+        OperationError::unavailable(
             "too_many_streams",
             "There are as many live streams as there may be; try again later.",
         )
     })?;
     let (sender, pieces) = mpsc::channel(STREAM_EVENTS_MAX);
+    let app = http.app().clone();
     let mut closing = app.closing();
-    let (app, credential) = (app.clone(), caller.credential.clone());
+    let credential = caller.credential.clone();
     tokio::spawn(async move {
         let _room = room;
         tokio::select! {
@@ -128,10 +96,15 @@ async fn pump(source: &mut impl Source, sender: &mpsc::Sender<Bytes>) {
             Ok(Next::Events(events)) => (events, false),
             Ok(Next::Last(event)) => (vec![event], true),
             Ok(Next::Over) => return,
-            Err(_) => (vec![Written(COMMENT.to_owned())], false),
+            Err(_) => {
+                if !send(sender, COMMENT.to_owned()).await {
+                    return;
+                }
+                continue;
+            }
         };
-        for Written(text) in events {
-            if !send(sender, text).await {
+        for event in events {
+            if !send(sender, event_text(&event)).await {
                 return;
             }
         }
@@ -141,7 +114,13 @@ async fn pump(source: &mut impl Source, sender: &mpsc::Sender<Bytes>) {
     }
 }
 
-/// Says whether somebody took it, or will.
+/// Writes an event as it travels. JSON holds no line breaks outside of texts, and inside they are escaped.
+fn event_text(event: &Written) -> String {
+    let Written { id, kind, data } = event;
+    format!("id: {id}\nevent: {kind}\ndata: {data}\n\n")
+}
+
+/// Returns whether the receiver took it, or will.
 async fn send(sender: &mpsc::Sender<Bytes>, text: String) -> bool {
     let patience = Duration::from_millis(STREAM_STALL_MS);
     matches!(tokio::time::timeout(patience, sender.send(text.into())).await, Ok(Ok(())))
@@ -164,13 +143,14 @@ impl hyper::body::Body for Pieces {
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn an_event_is_written_on_lines_of_its_own() {
-        let Written(text) = Written::new(7, "said", &json!({"text": "a\nb\r\n\n"}));
+        let text = event_text(&Written::new(7, "said", &json!({"text": "a\nb\r\n\n"})));
         assert_eq!(text, "id: 7\nevent: said\ndata: {\"text\":\"a\\nb\\r\\n\\n\"}\n\n");
     }
 

@@ -93,6 +93,7 @@ mod tests {
             ),
             ("crates/artel-model/src/lib.rs", Some("//! Doc.\nfn a() { b.unwrap() }\n")),
             ("crates/artel-model/src/open.rs", Some("//! Doc.\nfn a() {\n")),
+            ("ARCHITECTURE.md", Some("crates/artel-model   nouns and rules\n")),
             ("README.md", Some("[docs](docs/) \n")),
             ("data.json", None),
         ]))

@@ -1,4 +1,5 @@
-//! The crates and the only edges between them, as drawn in ARCHITECTURE.md, and the libraries each must not know.
+//! The crates, the only edges between them, which are read from the map in ARCHITECTURE.md, and the libraries each must not
+//! know.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +7,20 @@ use super::manifest::{Dependency, Manifest};
 use super::problem::Problem;
 use super::tree::TextFile;
 
-const CRATES_MAX: usize = 12;
-const DEPTH_MAX: usize = 6;
+const CRATES_MAX: usize = 14;
+const DEPTH_MAX: usize = 7;
+/// The page with the map.
+const MAP: &str = "ARCHITECTURE.md";
 
-/// One crate: which of ours it may use, and which libraries it must not.
+/// One crate, and the libraries that it must not know.
 struct Crate {
     name: &'static str,
-    may_use: &'static [&'static str],
     banned: &'static [&'static [&'static str]],
 }
 
 const SQL: &[&str] = &["rusqlite", "sqlx", "libsqlite3-sys", "tokio-postgres", "postgres", "diesel"];
 const HTTP_SERVER: &[&str] = &["axum", "hyper", "hyper-util", "tower", "tower-http", "actix-web", "warp"];
+const MCP: &[&str] = &["rmcp"];
 const HTTP_CLIENT: &[&str] = &["reqwest", "ureq", "isahc"];
 const ASYNC: &[&str] =
     &["tokio", "tokio-util", "futures", "futures-util", "async-trait", "async-std", "smol"];
@@ -31,90 +34,33 @@ const NOWHERE: &[&str] =
 const CRATES: &[Crate] = &[
     Crate {
         name: "artel-model",
-        may_use: &[],
         banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, ASYNC, RANDOM, FILES, UNTYPED_ERRORS],
     },
-    Crate { name: "artel-catalog", may_use: &["artel-model"], banned: &[SQL, HTTP_SERVER, UNTYPED_ERRORS] },
-    Crate {
-        name: "artel-store",
-        may_use: &["artel-model"],
-        banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel-store-sqlite",
-        may_use: &["artel-store", "artel-model"],
-        banned: &[HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel-store-postgres",
-        may_use: &["artel-store", "artel-model"],
-        banned: &[HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel-bus",
-        may_use: &["artel-model"],
-        banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel-engine",
-        may_use: &["artel-store", "artel-bus", "artel-catalog", "artel-model"],
-        banned: &[SQL, HTTP_SERVER, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel-agents",
-        // The store in a file is what its benchmarks and some of its tests run on.
-        may_use: &[
-            "artel-engine",
-            "artel-bus",
-            "artel-store",
-            "artel-store-sqlite",
-            "artel-catalog",
-            "artel-model",
-        ],
-        banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS],
-    },
-    Crate { name: "artel-api", may_use: &["artel-model"], banned: &[SQL, UNTYPED_ERRORS] },
-    Crate {
-        name: "artel-server",
-        may_use: &[
-            "artel-agents",
-            "artel-engine",
-            "artel-catalog",
-            "artel-api",
-            "artel-store",
-            "artel-bus",
-            "artel-model",
-        ],
-        banned: &[SQL, UNTYPED_ERRORS],
-    },
-    Crate {
-        name: "artel",
-        may_use: &[
-            "artel-server",
-            "artel-agents",
-            "artel-engine",
-            "artel-catalog",
-            "artel-api",
-            "artel-store",
-            "artel-store-sqlite",
-            "artel-store-postgres",
-            "artel-bus",
-            "artel-model",
-        ],
-        banned: &[SQL],
-    },
-    Crate { name: "artel-cad", may_use: &[], banned: &[SQL, UNTYPED_ERRORS] },
-    Crate { name: "xtask", may_use: &[], banned: &[] },
+    Crate { name: "artel-catalog", banned: &[SQL, HTTP_SERVER, UNTYPED_ERRORS] },
+    Crate { name: "artel-store", banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS] },
+    Crate { name: "artel-store-sqlite", banned: &[HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS] },
+    Crate { name: "artel-store-postgres", banned: &[HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS] },
+    Crate { name: "artel-bus", banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS] },
+    Crate { name: "artel-engine", banned: &[SQL, HTTP_SERVER, UNTYPED_ERRORS] },
+    Crate { name: "artel-agents", banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, UNTYPED_ERRORS] },
+    Crate { name: "artel-api", banned: &[SQL, UNTYPED_ERRORS] },
+    Crate { name: "artel-app", banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, MCP, UNTYPED_ERRORS] },
+    Crate { name: "artel-server", banned: &[SQL, UNTYPED_ERRORS] },
+    Crate { name: "artel", banned: &[SQL] },
+    Crate { name: "artel-cad", banned: &[SQL, UNTYPED_ERRORS] },
+    Crate { name: "xtask", banned: &[] },
 ];
 
 /// Returns every edge, library, number and depth that the drawing does not allow.
 pub(crate) fn check(files: &[TextFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut graph = BTreeMap::new();
+    let map = files.iter().find(|file| file.path == MAP).and_then(|file| file.text.as_deref());
+    let edges = edges(map.unwrap_or_default());
     for (path, text) in files.iter().filter(|file| is_crate_manifest(&file.path)).filter_map(with_text) {
         match Manifest::parse(path, text) {
             Ok(manifest) => {
-                problems.extend(check_manifest(path, &manifest));
+                problems.extend(check_manifest(path, &manifest, &edges));
                 graph.insert(manifest.package_name().unwrap_or(path).to_owned(), our_crates(&manifest));
             }
             Err(problem) => problems.push(problem),
@@ -122,6 +68,31 @@ pub(crate) fn check(files: &[TextFile]) -> Vec<Problem> {
     }
     problems.extend(check_graph(&graph));
     problems
+}
+
+/// Which crates each crate may use.
+type Edges = BTreeMap<String, Vec<String>>;
+
+/// Reads the edges from the map: lines such as `crates/artel-bus   live messages   → model`. Names are short: `model` is
+/// `artel-model`. Several crates may share a line. `all of the above` is every crate that was drawn before.
+fn edges(map: &str) -> Edges {
+    let mut edges = Edges::new();
+    for line in map.lines().filter(|line| line.starts_with("crates/")) {
+        let (drawn, targets) = line.split_once('→').unwrap_or((line, ""));
+        let names = drawn.split("  ").next().unwrap_or_default().trim_start_matches("crates/");
+        let may_use: Vec<String> = match targets.trim() {
+            "all of the above" => edges.keys().cloned().collect(),
+            targets => targets.split([',', ' ']).filter(|name| !name.is_empty()).map(ours).collect(),
+        };
+        for name in names.split(',') {
+            edges.insert(name.trim().to_owned(), may_use.clone());
+        }
+    }
+    edges
+}
+
+fn ours(short: &str) -> String {
+    format!("artel-{short}")
 }
 
 fn is_crate_manifest(path: &str) -> bool {
@@ -146,20 +117,22 @@ fn our_crates(manifest: &Manifest<'_>) -> Vec<String> {
         .collect()
 }
 
-fn check_manifest(path: &str, manifest: &Manifest<'_>) -> Vec<Problem> {
+fn check_manifest(path: &str, manifest: &Manifest<'_>, edges: &Edges) -> Vec<Problem> {
     let name = manifest.package_name().unwrap_or_default();
-    let Some(rule) = CRATES.iter().find(|rule| rule.name == name) else {
-        let message = format!("`{name}` is not a crate of the architecture; draw its edges first");
+    let may_use = if name == "xtask" { Some(&[][..]) } else { edges.get(name).map(Vec::as_slice) };
+    let rule = CRATES.iter().find(|rule| rule.name == name);
+    let (Some(rule), Some(may_use)) = (rule, may_use) else {
+        let message = format!("`{name}` is not a crate of the map in {MAP}; draw its edges first");
         return vec![Problem::new(path, 1, "crate-edges", message)];
     };
-    manifest.dependencies().iter().filter_map(|dependency| rule.problem(path, dependency)).collect()
+    manifest.dependencies().iter().filter_map(|dependency| rule.problem(path, dependency, may_use)).collect()
 }
 
 impl Crate {
-    fn problem(&self, path: &str, dependency: &Dependency) -> Option<Problem> {
+    fn problem(&self, path: &str, dependency: &Dependency, may_use: &[String]) -> Option<Problem> {
         let Dependency { package, line } = dependency;
         let banned = || self.banned.iter().chain([&NOWHERE]).any(|group| group.contains(&package.as_str()));
-        if is_ours(package) && !self.may_use.contains(&package.as_str()) {
+        if is_ours(package) && !may_use.contains(package) {
             let message = format!("`{}` must not depend on `{package}`", self.name);
             return Some(Problem::new(path, *line, "crate-edges", message));
         }
@@ -206,7 +179,11 @@ mod tests {
             path: format!("crates/{name}/Cargo.toml"),
             text: Some(format!("[package]\nname = \"{name}\"\n{dependencies}")),
         };
-        let files: Vec<TextFile> = manifests.iter().map(file).collect();
+        let map = "crates/artel-model    nouns and rules. Pure\n\
+                   crates/artel-catalog, artel-engine   two of them   → model\n\
+                   crates/artel    the binary   → all of the above\n";
+        let map = TextFile { path: MAP.to_owned(), text: Some(map.to_owned()) };
+        let files: Vec<TextFile> = manifests.iter().map(file).chain([map]).collect();
         let found: Vec<String> = check(&files).iter().map(ToString::to_string).collect();
         assert_eq!(found, expected);
     }
@@ -218,7 +195,7 @@ mod tests {
         let problem =
             "crates/artel-model/Cargo.toml:4: `artel-model` must not depend on `artel-catalog` (crate-edges)";
         check_manifests(&[("artel-model", upwards)], &[problem]);
-        let unknown = "crates/artel-misc/Cargo.toml:1: `artel-misc` is not a crate of the architecture; draw its edges first \
+        let unknown = "crates/artel-misc/Cargo.toml:1: `artel-misc` is not a crate of the map in ARCHITECTURE.md; draw its edges first \
                        (crate-edges)";
         check_manifests(&[("artel-misc", "")], &[unknown]);
     }
@@ -235,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn the_drawing_itself_keeps_its_promises() {
-        let drawn: BTreeMap<String, Vec<String>> = CRATES
-            .iter()
-            .map(|rule| (rule.name.to_owned(), rule.may_use.iter().map(|name| (*name).to_owned()).collect()))
-            .collect();
+    fn the_map_itself_keeps_its_promises() {
+        let drawn = edges(include_str!("../../../ARCHITECTURE.md"));
+        for rule in CRATES.iter().filter(|rule| rule.name != "xtask") {
+            assert!(drawn.contains_key(rule.name), "{} is not on the map", rule.name);
+        }
         assert_eq!(check_graph(&drawn), []);
         assert_eq!(depth(&drawn, "artel", 99), DEPTH_MAX);
     }
@@ -250,7 +227,7 @@ mod tests {
             (0..length).map(|i| (format!("artel-{i:02}"), vec![format!("artel-{:02}", i + 1)])).collect()
         };
         assert_eq!(check_graph(&chain(4)), []);
-        let rules: Vec<&str> = check_graph(&chain(13)).iter().map(|problem| problem.rule).collect();
+        let rules: Vec<&str> = check_graph(&chain(15)).iter().map(|problem| problem.rule).collect();
         assert_eq!(rules, ["crate-count", "crate-depth"]);
     }
 }

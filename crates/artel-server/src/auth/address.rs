@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
+use artel_app::OperationError;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
@@ -73,7 +74,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        parts.extensions.get::<Self>().copied().ok_or_else(ApiError::unauthorized)
+        let address = parts.extensions.get::<Self>().copied();
+        Ok(address.ok_or_else(OperationError::unauthorized)?)
     }
 }
 

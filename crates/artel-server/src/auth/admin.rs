@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use artel_model::access::{Credential, Principal, Scope, UserId, Viewer};
+use artel_model::access::{Credential, Principal, UserId, Viewer};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Who the holder of the administrator's token is.
-const ADMIN: &str = "admin";
 /// Who the holder of the token for numbers is.
 const METRICS: &str = "metrics";
 
@@ -38,21 +36,16 @@ pub(super) fn hash_of(token: &str) -> String {
 
 /// Says whether a user's name belongs to whoever holds one of the tokens.
 pub(super) fn is_reserved(user: &UserId) -> bool {
-    [ADMIN, METRICS].iter().any(|name| user.as_str().eq_ignore_ascii_case(name))
-}
-
-/// Returns the principal that holds the administrator's token.
-pub(crate) fn administrator() -> Principal {
-    Principal { viewer: named(ADMIN), scopes: [Scope::Admin].into(), credential: Credential::AdminToken }
+    [Principal::ADMIN_USER, METRICS].iter().any(|name| user.as_str().eq_ignore_ascii_case(name))
 }
 
 /// Returns the principal that holds the token for numbers: it may do nothing else.
 pub(super) fn metrics_reader() -> Principal {
-    Principal { viewer: named(METRICS), scopes: BTreeSet::new(), credential: Credential::MetricsToken }
-}
-
-fn named(name: &str) -> Viewer {
-    Viewer { user: name.parse().expect("a constant name is valid"), teams: BTreeSet::new() }
+    Principal {
+        viewer: Viewer { user: METRICS.parse().expect("a constant name is valid"), teams: BTreeSet::new() },
+        scopes: BTreeSet::new(),
+        credential: Credential::MetricsToken,
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use artel_app::{KeyRing, KeyText, Lane, OperationError, Stores};
 use artel_model::access::{AdminToken, Principal, UserId};
 use artel_model::time::Timestamp;
 use artel_store::PersonStore;
@@ -14,18 +15,10 @@ use axum::http::HeaderMap;
 
 use super::address::ClientAddress;
 use super::admin::{self, RoleToken, hash_of};
-use super::key_ring::{KeyRing, Unproved};
-use super::key_text::KeyText;
 use super::oidc::{OidcConfig, OidcConfigError, OidcRefused, OidcVerifier};
 use super::presented::Presented;
 use super::sign_ins::SignIns;
-use super::slow_hash::{Busy, Lane};
-use crate::app::Stores;
-use crate::error::ApiError;
 use crate::limit::{Limits, TooMany};
-
-/// When to come back if too many keys are waiting to be proved.
-const BUSY_RETRY_SECONDS: u64 = 1;
 
 /// Why nobody is let in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,7 +34,7 @@ pub enum AuthRefused {
     ProviderUnavailable,
 }
 
-impl From<AuthRefused> for ApiError {
+impl From<AuthRefused> for OperationError {
     fn from(refused: AuthRefused) -> Self {
         match refused {
             AuthRefused::Unauthorized => Self::unauthorized(),
@@ -57,27 +50,6 @@ impl From<AuthRefused> for ApiError {
 impl From<TooMany> for AuthRefused {
     fn from(too_many: TooMany) -> Self {
         Self::TooMany { retry_after_seconds: too_many.retry_after_seconds }
-    }
-}
-
-impl From<Busy> for AuthRefused {
-    fn from(_: Busy) -> Self {
-        Self::TooMany { retry_after_seconds: BUSY_RETRY_SECONDS }
-    }
-}
-
-impl From<Unproved> for ApiError {
-    fn from(unproved: Unproved) -> Self {
-        match unproved {
-            Unproved::Busy => Busy.into(),
-            Unproved::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<Busy> for ApiError {
-    fn from(busy: Busy) -> Self {
-        AuthRefused::from(busy).into()
     }
 }
 
@@ -108,7 +80,7 @@ impl Authenticator {
                 (kept, shown)
             }
         };
-        let keys = KeyRing::new(stores.keys.clone(), None);
+        let keys = KeyRing::new(stores.keys.clone());
         let (admin, people) = (RoleToken::of_hash(hash), stores.people.clone());
         Ok((Self { admin, metrics: None, keys, oidc: None, people }, shown))
     }
@@ -122,8 +94,8 @@ impl Authenticator {
     /// they have left.
     pub fn with_oidc(self, config: OidcConfig) -> Result<Self, OidcConfigError> {
         let oidc = Some((OidcVerifier::new(config)?, SignIns::new(self.people.clone())));
-        let keys = self.keys.with_people(self.people.clone());
-        Ok(Self { oidc, keys, ..self })
+        self.keys.know_people(self.people.clone());
+        Ok(Self { oidc, ..self })
     }
 
     /// Lets whoever has that token read the numbers about the process, and nothing else.
@@ -133,7 +105,7 @@ impl Authenticator {
     }
 
     /// Returns who proves API keys.
-    pub(crate) fn keys(&self) -> &KeyRing {
+    pub fn keys(&self) -> &KeyRing {
         &self.keys
     }
 
@@ -144,7 +116,7 @@ impl Authenticator {
         address: ClientAddress,
         limits: &Limits,
         now: Timestamp,
-    ) -> Result<Principal, ApiError> {
+    ) -> Result<Principal, OperationError> {
         let from = address.neighbourhood();
         let found = match Presented::of(headers) {
             Some(Presented::Bearer(text)) => self.bearer(text, address, limits, now).await?,
@@ -184,9 +156,9 @@ impl Authenticator {
         address: ClientAddress,
         limits: &Limits,
         now: Timestamp,
-    ) -> Result<Option<Principal>, ApiError> {
+    ) -> Result<Option<Principal>, OperationError> {
         if self.admin.is(text) {
-            return Ok(Some(admin::administrator()));
+            return Ok(Some(Principal::administrator()));
         }
         if self.metrics.as_ref().is_some_and(|token| token.is(text)) {
             return Ok(Some(admin::metrics_reader()));
@@ -210,7 +182,7 @@ impl Authenticator {
         address: ClientAddress,
         limits: &Limits,
         now: Timestamp,
-    ) -> Result<Option<Principal>, ApiError> {
+    ) -> Result<Option<Principal>, OperationError> {
         let Some(key) = KeyText::read(text) else { return Ok(None) };
         if let Some(principal) = self.keys.known(&key, now).await? {
             return Ok(Some(principal));
@@ -229,6 +201,6 @@ impl Authenticator {
             }
             Err(_) => self.keys.prove(&key, Lane::Suspect, now).await,
         };
-        found.map_err(ApiError::from)
+        found.map_err(OperationError::from)
     }
 }

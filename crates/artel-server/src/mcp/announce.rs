@@ -1,11 +1,10 @@
 //! Tells clients that the lists they know have changed, and only when what they see has.
 
+use artel_app::App;
 use artel_model::access::Principal;
 use rmcp::RoleServer;
 use rmcp::service::{Peer, SubscriptionContext};
 use tokio::sync::watch;
-
-use crate::app::App;
 
 /// Waits for changes of what somebody sees.
 pub(super) struct Changes {

@@ -2,14 +2,13 @@
 //! answer that a model can read, and nothing is larger than it may be.
 
 use artel_api::ErrorKind;
+use artel_app::OperationError;
 use artel_model::access::{Principal, Scope};
 use artel_model::limit::MCP_RESULT_BYTES_MAX;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::error::ApiError;
 
 /// Where the envelope of an error is in the metadata of an answer.
 const ERROR: &str = "artel/error";
@@ -21,7 +20,7 @@ pub(super) fn document(value: &impl Serialize) -> CallToolResult {
         Ok(value) => failure(&too_large(size(&value))),
         Err(error) => {
             tracing::error!(%error, "an answer cannot be written");
-            failure(&ApiError::new(ErrorKind::Internal, "internal", "the answer cannot be written"))
+            failure(&OperationError::new(ErrorKind::Internal, "internal", "the answer cannot be written"))
         }
     }
 }
@@ -38,22 +37,22 @@ pub(super) fn size(value: &Value) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-fn too_large(bytes: usize) -> ApiError {
+fn too_large(bytes: usize) -> OperationError {
     let message = format!(
         "The answer has {bytes} bytes, more than {MCP_RESULT_BYTES_MAX}. Ask for less at once, or use the HTTP API."
     );
-    ApiError::new(ErrorKind::TooLarge, "too_large", message)
+    OperationError::new(ErrorKind::TooLarge, "too_large", message)
 }
 
 /// Answers a call that failed, in the words of the HTTP API. The envelope is beside the answer and not in its structure,
 /// which some clients check against the schema of answers whether the call failed or not.
-pub(super) fn failure(error: &ApiError) -> CallToolResult {
+pub(super) fn failure(error: &OperationError) -> CallToolResult {
     let meta = JsonObject::from_iter([(ERROR.to_owned(), envelope(error))]);
     CallToolResult::error(vec![ContentBlock::text(readable(error))]).with_meta(Some(MetaObject(meta)))
 }
 
 /// A model corrects itself by what is wrong exactly, which the details say.
-fn readable(error: &ApiError) -> String {
+fn readable(error: &OperationError) -> String {
     let problems =
         error.details.as_ref().map(ToString::to_string).filter(|text| text.len() <= MCP_RESULT_BYTES_MAX / 4);
     match problems {
@@ -62,7 +61,7 @@ fn readable(error: &ApiError) -> String {
     }
 }
 
-fn envelope(error: &ApiError) -> Value {
+fn envelope(error: &OperationError) -> Value {
     let mut body = json!({"error": error.code, "message": error.message});
     if let Some(details) = error.details.as_ref().filter(|details| size(details) <= MCP_RESULT_BYTES_MAX) {
         body["details"] = details.clone();
@@ -71,20 +70,20 @@ fn envelope(error: &ApiError) -> Value {
 }
 
 /// Refuses a request that is no call of a tool.
-pub(super) fn refusal(error: &ApiError) -> ErrorData {
+pub(super) fn refusal(error: &OperationError) -> ErrorData {
     let (message, data) = (error.message.clone(), Some(envelope(error)));
-    match error.kind {
-        ErrorKind::NotFound => ErrorData::resource_not_found(message, data),
-        kind if kind.status() < 500 => ErrorData::invalid_params(message, data),
+    match error.kind.status() {
+        404 => ErrorData::resource_not_found(message, data),
+        400..=499 => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
 }
 
 /// Says whether a principal may do what the scope is about, in the words of the HTTP API.
-pub(super) fn allow(caller: &Principal, scope: Scope) -> Result<(), ApiError> {
+pub(super) fn allow(caller: &Principal, scope: Scope) -> Result<(), OperationError> {
     match caller.may(scope) {
         true => Ok(()),
-        false => Err(ApiError::forbidden(format!("This needs the scope `{scope}`."))),
+        false => Err(OperationError::forbidden(format!("This needs the scope `{scope}`."))),
     }
 }
 
@@ -103,10 +102,10 @@ mod tests {
 
     #[test]
     fn a_refusal_has_the_code_and_the_words_of_the_api() {
-        let refused = refusal(&ApiError::not_found("skill"));
+        let refused = refusal(&OperationError::not_found("skill"));
         assert_eq!(refused.message, "there is no such skill");
         assert_eq!(refused.data.unwrap()["error"], "not_found");
-        let failed = failure(&ApiError::bad_request("x", "y").with_details(json!([1])));
+        let failed = failure(&OperationError::bad_request("x", "y").with_details(json!([1])));
         assert_eq!(failed.content[0].as_text().unwrap().text, "y (x): [1]");
     }
 }

@@ -6,6 +6,8 @@ use artel_api::messages::MailWish;
 use artel_api::plans::RunQuery;
 use artel_api::runs::RunRequest;
 use artel_api::runs::StartedRun;
+use artel_app::operations::{publish, run_plan, send, spawn, start_run};
+use artel_app::{App, IdempotencyKey, OperationError};
 use artel_model::access::{Principal, Scope};
 use artel_model::id::RunId;
 use artel_model::limit::MCP_WAIT_MS_MAX;
@@ -21,10 +23,6 @@ use super::follow::{WhenCancelled, wait_for};
 use super::run_answer::{of_run, of_skill, run_answer};
 use super::tools::OwnTool;
 use super::{mail, reading, skill_tools};
-use crate::app::App;
-use crate::error::ApiError;
-use crate::idempotency::IdempotencyKey;
-use crate::operations::{publish, run_plan, send, spawn, start_run};
 
 /// One call, and who makes it.
 pub(super) struct Call<'a> {
@@ -35,7 +33,11 @@ pub(super) struct Call<'a> {
 
 impl Call<'_> {
     /// Calls a tool of artel itself.
-    pub(super) async fn own(&self, tool: OwnTool, arguments: JsonObject) -> Result<CallToolResult, ApiError> {
+    pub(super) async fn own(
+        &self,
+        tool: OwnTool,
+        arguments: JsonObject,
+    ) -> Result<CallToolResult, OperationError> {
         let Self { app, caller, .. } = *self;
         answer::allow(caller, tool.scope())?;
         match tool {
@@ -59,7 +61,7 @@ impl Call<'_> {
         &self,
         tool: &str,
         arguments: JsonObject,
-    ) -> Option<Result<CallToolResult, ApiError>> {
+    ) -> Option<Result<CallToolResult, OperationError>> {
         if !self.caller.may(Scope::CatalogRead) {
             return None;
         }
@@ -76,20 +78,20 @@ impl Call<'_> {
         Some(self.run_as_tool(request).await)
     }
 
-    async fn run_as_tool(&self, request: RunRequest) -> Result<CallToolResult, ApiError> {
+    async fn run_as_tool(&self, request: RunRequest) -> Result<CallToolResult, OperationError> {
         let run = start_run(self.app, self.caller, request, &IdempotencyKey::none()).await?;
         self.wait(&run, None).await?;
         Ok(of_skill(&run_answer(self.app, self.caller, run.run_id).await?))
     }
 
-    async fn run_skill(&self, asked: RunSkill) -> Result<CallToolResult, ApiError> {
+    async fn run_skill(&self, asked: RunSkill) -> Result<CallToolResult, OperationError> {
         let wait_ms = asked.wait_ms;
         let run = start_run(self.app, self.caller, asked.request(), &IdempotencyKey::none()).await?;
         self.wait(&run, wait_ms).await?;
         Ok(of_run(&run_answer(self.app, self.caller, run.run_id).await?))
     }
 
-    async fn run_plan(&self, asked: RunPlan) -> Result<CallToolResult, ApiError> {
+    async fn run_plan(&self, asked: RunPlan) -> Result<CallToolResult, OperationError> {
         let RunPlan { plan, timeout_ms, wait_ms } = asked;
         let key = IdempotencyKey::none();
         let how = RunQuery { timeout_ms, slots: None };
@@ -98,13 +100,13 @@ impl Call<'_> {
         Ok(of_run(&run_answer(self.app, self.caller, run.run_id).await?))
     }
 
-    async fn wait(&self, run: &StartedRun, wait_ms: Option<u64>) -> Result<(), ApiError> {
+    async fn wait(&self, run: &StartedRun, wait_ms: Option<u64>) -> Result<(), OperationError> {
         let when = WhenCancelled::CancelRun;
         wait_for(self.app, self.caller, run.run_id, patience(wait_ms, MCP_WAIT_MS_MAX), self.context, when)
             .await
     }
 
-    async fn get_run(&self, asked: &GetRun) -> Result<CallToolResult, ApiError> {
+    async fn get_run(&self, asked: &GetRun) -> Result<CallToolResult, OperationError> {
         let run = RunId(asked.run_id);
         let before = run_answer(self.app, self.caller, run).await?;
         let patience = patience(asked.wait_ms, 0);
@@ -125,7 +127,7 @@ fn is_about_a_topic(document: &JsonObject) -> bool {
 }
 
 /// Reads the arguments of a call. What is wrong with them is told as an answer, so that a model can correct itself.
-pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ApiError> {
+pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, OperationError> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| ApiError::unprocessable("invalid_arguments", error.to_string()))
+        .map_err(|error| OperationError::unprocessable("invalid_arguments", error.to_string()))
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use artel_app::operations::command_run;
+use artel_app::{App, OperationError};
 use artel_engine::Command;
 use artel_model::access::Principal;
 use artel_model::id::RunId;
@@ -13,10 +15,6 @@ use artel_store::{LoggedEvent, Revision};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::command_run;
 
 /// What becomes of a run when the call that waits for it is cancelled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +33,7 @@ pub(super) async fn wait_for(
     patience: Duration,
     context: &RequestContext<RoleServer>,
     when_cancelled: WhenCancelled,
-) -> Result<(), ApiError> {
+) -> Result<(), OperationError> {
     let mut progress = Progress::new(context);
     tokio::select! {
         biased;
@@ -48,15 +46,15 @@ pub(super) async fn wait_for(
     }
 }
 
-async fn cancel(app: &App, caller: &Principal, run: RunId) -> Result<(), ApiError> {
+async fn cancel(app: &App, caller: &Principal, run: RunId) -> Result<(), OperationError> {
     command_run(app, caller, run, &Command::Cancel).await.map(drop)
 }
 
-async fn follow(app: &App, run: RunId, progress: &mut Progress) -> Result<(), ApiError> {
+async fn follow(app: &App, run: RunId, progress: &mut Progress) -> Result<(), OperationError> {
     let mut follow = app.engine().follow(run, Revision(0));
     let lost = |error: artel_engine::FollowError| {
         tracing::debug!(%error, "a run cannot be followed any further");
-        ApiError::unavailable(
+        OperationError::unavailable(
             "run_not_followed",
             "The run cannot be followed any further; ask for it with get_run.",
         )

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use artel_api::ErrorKind;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload};
+use artel_app::OperationError;
 use artel_model::access::Principal;
 use artel_model::limit::MCP_BODY_BYTES_MAX;
 use axum::body::Bytes;
@@ -14,9 +15,9 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use serde::Deserialize;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::http::Http;
 use crate::route::Route;
 
 /// A request whose body has arrived.
@@ -102,35 +103,35 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn serve(
-    State(app): State<App>,
+    State(http): State<Http>,
     Caller(caller): Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
     let named = session(request.headers());
-    if named.is_some_and(|id| !app.mcp_sessions().is_of(id, &caller)) {
-        return Err(ApiError::not_found("session"));
+    if named.is_some_and(|id| !http.mcp_sessions().is_of(id, &caller)) {
+        return Err(OperationError::not_found("session").into());
     }
-    let (has_session, message) = (named.is_some(), received(&app, request).await?);
+    let (has_session, message) = (named.is_some(), received(&http, request).await?);
     let answer = if !has_session && is_beginning(message.body()) {
-        begin(app.clone(), caller, message).await?
+        begin(http.clone(), caller, message).await?
     } else {
-        app.mcp_sessions().service(&app, &caller).handle(message.map(Full::new)).await
+        http.mcp_sessions().service(&http, &caller).handle(message.map(Full::new)).await
     };
-    answered(&app, answer).await
+    Ok(answered(&http, answer).await?)
 }
 
 /// Begins a session. A client that goes away meanwhile leaves none behind that is nobody's, because a task of its own does
 /// it to the end.
-async fn begin(app: App, caller: Principal, message: Message) -> Result<Answered, ApiError> {
+async fn begin(http: Http, caller: Principal, message: Message) -> Result<Answered, OperationError> {
     let begun = tokio::spawn(async move {
-        let sessions = app.mcp_sessions();
-        let answer = sessions.service(&app, &caller).handle(message.map(Full::new)).await;
+        let sessions = http.mcp_sessions();
+        let answer = sessions.service(&http, &caller).handle(message.map(Full::new)).await;
         match session(answer.headers()) {
             Some(id) => sessions.take_in(id, &caller).await.map(|()| answer),
             None => Ok(answer),
         }
     });
-    begun.await.map_err(|_| ApiError::unavailable("interrupted", "the request was interrupted"))?
+    begun.await.map_err(|_| OperationError::unavailable("interrupted", "the request was interrupted"))?
 }
 
 /// Says whether a message asks for a session.
@@ -148,19 +149,19 @@ fn session(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Takes in the whole body, which may be neither large nor slow.
-async fn received(app: &App, request: Request) -> Result<Message, ApiError> {
+async fn received(http: &Http, request: Request) -> Result<Message, OperationError> {
     let (parts, body) = request.into_parts();
-    let too_large = |_| ApiError::new(ErrorKind::TooLarge, "too_large", "the body is too large");
+    let too_large = |_| OperationError::new(ErrorKind::TooLarge, "too_large", "the body is too large");
     let too_slow =
-        |_| ApiError::new(ErrorKind::RequestTimeout, "too_slow", "the request took too long to arrive");
+        |_| OperationError::new(ErrorKind::RequestTimeout, "too_slow", "the request took too long to arrive");
     let body =
-        tokio::time::timeout(app.config().body_timeout, axum::body::to_bytes(body, MCP_BODY_BYTES_MAX));
+        tokio::time::timeout(http.config().body_timeout, axum::body::to_bytes(body, MCP_BODY_BYTES_MAX));
     let body = body.await.map_err(too_slow)?.map_err(too_large)?;
     Ok(Message::from_parts(parts, body))
 }
 
 /// Passes an answer on: an error in words becomes the envelope, and a stream takes its place among the live streams.
-async fn answered(app: &App, answer: Answered) -> Result<Response, ApiError> {
+async fn answered(http: &Http, answer: Answered) -> Result<Response, OperationError> {
     let is_of = |media: &str| {
         let value = answer.headers().get(header::CONTENT_TYPE);
         value.is_some_and(|value| value.as_bytes().starts_with(media.as_bytes()))
@@ -175,8 +176,8 @@ async fn answered(app: &App, answer: Answered) -> Result<Response, ApiError> {
     if !is_of("text/event-stream") {
         return Ok(answer.map(axum::body::Body::new).into_response());
     }
-    let room = app.streams().clone().try_acquire_owned().map_err(|_| {
-        ApiError::unavailable(
+    let room = http.streams().clone().try_acquire_owned().map_err(|_| {
+        OperationError::unavailable(
             "too_many_streams",
             "There are as many live streams as there may be; try again later.",
         )
@@ -190,19 +191,19 @@ async fn answered(app: &App, answer: Answered) -> Result<Response, ApiError> {
     Ok(held.into_response())
 }
 
-fn in_words(status: StatusCode, text: String) -> ApiError {
+fn in_words(status: StatusCode, text: String) -> OperationError {
     let kind = ErrorKind::of_status(status.as_u16());
-    match kind {
-        ErrorKind::Forbidden => ApiError::forbidden(text),
-        ErrorKind::NotFound => ApiError::not_found("session"),
-        ErrorKind::MethodNotAllowed => ApiError::new(kind, "method_not_allowed", text),
-        ErrorKind::NotAcceptable => ApiError::new(kind, "not_acceptable", text),
-        ErrorKind::TooLarge => ApiError::new(kind, "too_large", text),
-        ErrorKind::UnsupportedMediaType => ApiError::new(kind, "unsupported_media_type", text),
-        kind if kind.status() < 500 => ApiError::new(kind, "bad_request", text),
-        kind => {
+    match status {
+        StatusCode::FORBIDDEN => OperationError::forbidden(text),
+        StatusCode::NOT_FOUND => OperationError::not_found("session"),
+        StatusCode::METHOD_NOT_ALLOWED => OperationError::new(kind, "method_not_allowed", text),
+        StatusCode::NOT_ACCEPTABLE => OperationError::new(kind, "not_acceptable", text),
+        StatusCode::PAYLOAD_TOO_LARGE => OperationError::new(kind, "too_large", text),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => OperationError::new(kind, "unsupported_media_type", text),
+        status if status.is_client_error() => OperationError::new(kind, "bad_request", text),
+        _ => {
             tracing::error!(%status, text, "a message of the protocol cannot be answered");
-            ApiError::new(kind, "internal", "something went wrong here; the server's log knows more")
+            OperationError::new(kind, "internal", "something went wrong here; the server's log knows more")
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Reading a mailbox in answers of bounded size: only what is handed out counts as read.
 
 use artel_api::messages::{MailWish, ReadMark};
+use artel_app::operations::{mark_read, read_mail};
+use artel_app::{App, OperationError};
 use artel_model::access::Principal;
 use artel_model::limit::MCP_RESULT_BYTES_MAX;
 use artel_model::message::MessageDocument;
@@ -10,12 +12,13 @@ use uuid::Uuid;
 
 use super::answer;
 use super::arguments::Mail;
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::{mark_read, read_mail};
 
 /// Reads a mailbox.
-pub(super) async fn read(app: &App, caller: &Principal, wish: MailWish) -> Result<CallToolResult, ApiError> {
+pub(super) async fn read(
+    app: &App,
+    caller: &Principal,
+    wish: MailWish,
+) -> Result<CallToolResult, OperationError> {
     let (agent_id, marks) = (wish.agent_id, wish.mark_read.unwrap_or(true));
     let mailbox = read_mail(app, caller, MailWish { mark_read: Some(false), ..wish }).await?;
     let all = mailbox.items.len();

@@ -25,7 +25,7 @@ mod stdio;
 mod tools;
 mod uri;
 
-pub(crate) use assist::{Assisted, Told, assist, assistant_tools, refused, tell_run};
+pub use assist::McpChatTools;
 pub(crate) use http::routes;
 pub(crate) use sessions::McpSessions;
 pub use stdio::{StdioError, serve_stdio};

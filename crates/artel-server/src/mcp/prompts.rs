@@ -1,11 +1,11 @@
 //! Prompts: the instructions of skills that a person may call by name.
 
+use artel_app::OperationError;
 use artel_catalog::shared::{Entry, View};
 use artel_model::limit::MCP_RESULT_BYTES_MAX;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::uri::SkillUri;
-use crate::error::ApiError;
 
 /// The argument of every prompt.
 pub(super) const ARGUMENTS: &str = "arguments";
@@ -34,9 +34,13 @@ pub(super) fn prompt(entry: &Entry) -> Prompt {
 }
 
 /// Returns the instructions of a skill as a message, with what a person said.
-pub(super) fn message(view: &View, name: &str, said: Option<&str>) -> Result<GetPromptResult, ApiError> {
+pub(super) fn message(
+    view: &View,
+    name: &str,
+    said: Option<&str>,
+) -> Result<GetPromptResult, OperationError> {
     let entry = name.parse().ok().and_then(|name| view.by_name(&name)).filter(|entry| is_offered(entry));
-    let entry = entry.ok_or_else(|| ApiError::not_found("prompt"))?;
+    let entry = entry.ok_or_else(|| OperationError::not_found("prompt"))?;
     let content = entry.content();
     let text = match said.map(str::trim).filter(|said| !said.is_empty()) {
         Some(said) if content.contains(PLACE) => content.replace(PLACE, said),
@@ -48,7 +52,7 @@ pub(super) fn message(view: &View, name: &str, said: Option<&str>) -> Result<Get
         let message = format!(
             "The prompt is larger than {MCP_RESULT_BYTES_MAX} bytes; read {uri} with read_skill instead."
         );
-        return Err(ApiError::unprocessable("too_large", message));
+        return Err(OperationError::unprocessable("too_large", message));
     }
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
         .with_description(entry.description.clone()))

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use artel_app::operations::{is_runnable, read_skill_file, served};
+use artel_app::{App, OperationError};
 use artel_catalog::shared::{Entry, ListQuery, Page, View};
 use artel_model::access::Principal;
 use artel_model::catalog::{ActivatedBy, OfferedBy};
@@ -19,31 +21,28 @@ use super::answer;
 use super::arguments::{
     FilePart, FoundSkill, FoundSkills, ReadSkill, ReadSkillFile, SearchSkills, SkillText, SkillTextFile,
 };
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::{is_runnable, read_skill_file, served};
 
 /// Finds skills.
 pub(super) async fn search(
     app: &App,
     caller: &Principal,
     asked: SearchSkills,
-) -> Result<CallToolResult, ApiError> {
+) -> Result<CallToolResult, OperationError> {
     let (_, view) = served(app, caller)?;
     let size = asked.page_size.map_or(MCP_SEARCH_ITEMS, |size| size as usize);
     if size > MCP_SEARCH_ITEMS_MAX {
         let message = format!("`page_size` is at most {MCP_SEARCH_ITEMS_MAX}");
-        return Err(ApiError::bad_request("invalid_arguments", message));
+        return Err(OperationError::bad_request("invalid_arguments", message));
     }
     let page = Page::new(asked.page.unwrap_or(1), size)
-        .map_err(|error| ApiError::bad_request("invalid_arguments", error.to_string()))?;
+        .map_err(|error| OperationError::bad_request("invalid_arguments", error.to_string()))?;
     let query =
         ListQuery { words: asked.query, page, source: None, who: None, scan_status: None, tags: asked.tags };
     app.trail().searched(caller, OfferedBy::McpSearch, &view, &query);
     // Searching many skills takes a while, and others are to be answered meanwhile.
     let found = tokio::task::spawn_blocking(move || found(&view, &query)).await;
     Ok(answer::document(
-        &found.map_err(|_| ApiError::unavailable("interrupted", "the request was interrupted"))?,
+        &found.map_err(|_| OperationError::unavailable("interrupted", "the request was interrupted"))?,
     ))
 }
 
@@ -70,13 +69,13 @@ fn found_skill(entry: &Entry) -> FoundSkill {
 }
 
 /// Returns what somebody sees, to look for a skill by name in it.
-pub(super) fn seen(app: &App, caller: &Principal) -> Result<Arc<View>, ApiError> {
+pub(super) fn seen(app: &App, caller: &Principal) -> Result<Arc<View>, OperationError> {
     served(app, caller).map(|(_, view)| view)
 }
 
 /// Returns the skill that a name means here.
-pub(super) fn find<'a>(view: &'a View, name: &SkillName) -> Result<&'a Entry, ApiError> {
-    view.by_name(name).ok_or_else(|| ApiError::not_found("skill"))
+pub(super) fn find<'a>(view: &'a View, name: &SkillName) -> Result<&'a Entry, OperationError> {
+    view.by_name(name).ok_or_else(|| OperationError::not_found("skill"))
 }
 
 /// Returns a skill with its instructions.
@@ -84,7 +83,7 @@ pub(super) fn read_skill(
     app: &App,
     caller: &Principal,
     asked: &ReadSkill,
-) -> Result<CallToolResult, ApiError> {
+) -> Result<CallToolResult, OperationError> {
     let view = seen(app, caller)?;
     let entry = find(&view, &asked.skill)?;
     app.trail().activated(caller, ActivatedBy::McpRead, entry);
@@ -129,7 +128,7 @@ pub(super) async fn read_file(
     app: &App,
     caller: &Principal,
     asked: &ReadSkillFile,
-) -> Result<CallToolResult, ApiError> {
+) -> Result<CallToolResult, OperationError> {
     let view = seen(app, caller)?;
     let entry = find(&view, &asked.skill)?;
     let (file, content) = read_skill_file(app, entry, &asked.path).await?;

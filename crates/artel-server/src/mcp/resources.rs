@@ -1,5 +1,7 @@
 //! Resources: every file of every skill that the caller sees, as `skill://<name>/<path>`.
 
+use artel_app::operations::read_skill_file;
+use artel_app::{App, OperationError};
 use artel_catalog::shared::{Entry, EntryFile, View};
 use artel_model::access::Principal;
 use artel_model::limit::MCP_RESOURCE_BYTES_MAX;
@@ -10,9 +12,6 @@ use serde_json::json;
 
 use super::reading::{find, seen};
 use super::uri::SkillUri;
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::read_skill_file;
 
 /// The file that defines a skill for most clients.
 pub(super) const MAIN: &str = "SKILL.md";
@@ -66,8 +65,12 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// Reads a resource.
-pub(super) async fn read(app: &App, caller: &Principal, uri: &str) -> Result<ResourceContents, ApiError> {
-    let unknown = || ApiError::not_found("resource");
+pub(super) async fn read(
+    app: &App,
+    caller: &Principal,
+    uri: &str,
+) -> Result<ResourceContents, OperationError> {
+    let unknown = || OperationError::not_found("resource");
     let address = SkillUri::parse(uri).ok_or_else(unknown)?;
     let view = seen(app, caller)?;
     let entry = find(&view, &address.skill).map_err(|_| unknown())?;
@@ -77,7 +80,7 @@ pub(super) async fn read(app: &App, caller: &Principal, uri: &str) -> Result<Res
             "The file has {} bytes, more than {MCP_RESOURCE_BYTES_MAX}; read it in parts with read_skill_file.",
             file.size
         );
-        return Err(ApiError::unprocessable("too_large", message));
+        return Err(OperationError::unprocessable("too_large", message));
     }
     let (file, content) = read_skill_file(app, entry, &address.path).await?;
     let contents = match String::from_utf8(content) {

@@ -1,5 +1,7 @@
 //! What came of a run, as a client of a model gets it: as much as fits, and where the rest is.
 
+use artel_app::operations::read_run;
+use artel_app::{App, OperationError};
 use artel_model::access::Principal;
 use artel_model::id::RunId;
 use artel_model::limit::MCP_RESULT_BYTES_MAX;
@@ -9,14 +11,15 @@ use serde_json::{Map, Value, json};
 
 use super::answer;
 use super::arguments::RunAnswer;
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::read_run;
 
 /// Reads a run.
-pub(super) async fn run_answer(app: &App, caller: &Principal, run: RunId) -> Result<RunAnswer, ApiError> {
+pub(super) async fn run_answer(
+    app: &App,
+    caller: &Principal,
+    run: RunId,
+) -> Result<RunAnswer, OperationError> {
     let result = read_run(app, caller, run).await?;
-    let row = app.stores().runs.run(run).await?.ok_or_else(|| ApiError::not_found("run"))?;
+    let row = app.stores().runs.run(run).await?.ok_or_else(|| OperationError::not_found("run"))?;
     let state = row.summary.state;
     let mut answer =
         RunAnswer { run_id: run.0, state, is_over: state.is_final(), result: None, note: note(run, state) };

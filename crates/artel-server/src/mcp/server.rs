@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use artel_app::{App, until_refused};
 use artel_catalog::shared::View;
 use artel_engine::trace::within;
 use artel_model::access::{Principal, Scope};
@@ -24,8 +25,8 @@ use super::answer::{allow, failure, refusal};
 use super::call::Call;
 use super::tools::OwnTool;
 use super::{cursor, prompts, reading, resources, skill_tools, skills};
-use crate::app::App;
-use crate::standing::until_refused;
+
+use crate::http::Http;
 
 /// What a model is told about artel when it connects.
 const INSTRUCTIONS: &str = "artel holds skills: instructions, scripts and plans that were written and checked for a purpose. \
@@ -36,6 +37,8 @@ const INSTRUCTIONS: &str = "artel holds skills: instructions, scripts and plans 
 /// artel as one principal sees it.
 pub(crate) struct McpServer {
     app: App,
+    /// Whose sessions end with the credential; none over stdin and stdout.
+    http: Option<Http>,
     caller: Principal,
     /// Dropped with the handler, which ends what was begun for it.
     alive: watch::Sender<()>,
@@ -44,7 +47,13 @@ pub(crate) struct McpServer {
 impl McpServer {
     /// Makes the handler of a principal.
     pub(crate) fn new(app: App, caller: Principal) -> Self {
-        Self { app, caller, alive: watch::Sender::new(()) }
+        Self { app, http: None, caller, alive: watch::Sender::new(()) }
+    }
+
+    /// Makes the handler of a principal who calls over HTTP.
+    pub(super) fn over_http(http: Http, caller: Principal) -> Self {
+        let app = http.app().clone();
+        Self { app, http: Some(http), caller, alive: watch::Sender::new(()) }
     }
 
     /// Returns what the principal sees of the catalog, when it may read it.
@@ -220,10 +229,13 @@ impl ServerHandler for McpServer {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = Changes::watch(&self.app, &self.caller);
         tokio::spawn(changes.tell(context.peer, self.alive.subscribe()));
-        let (app, caller, mut alive) = (self.app.clone(), self.caller.clone(), self.alive.subscribe());
+        let Some(http) = self.http.clone() else { return };
+        let (caller, mut alive) = (self.caller.clone(), self.alive.subscribe());
         tokio::spawn(async move {
             tokio::select! {
-                () = until_refused(&app, &caller.credential) => app.mcp_sessions().end_all_of(&caller).await,
+                () = until_refused(http.app(), &caller.credential) => {
+                    http.mcp_sessions().end_all_of(&caller).await;
+                }
                 // It is dropped with the session.
                 _ = alive.changed() => {}
             }

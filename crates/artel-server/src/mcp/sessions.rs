@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use artel_app::OperationError;
 use artel_model::access::Principal;
 use artel_model::limit::{
     MCP_BODY_BYTES_MAX, MCP_SESSION_IDLE_MS, MCP_SESSIONS_MAX, MCP_SESSIONS_PER_USER_MAX,
@@ -14,8 +15,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::server::McpServer;
-use crate::app::App;
-use crate::error::ApiError;
+
+use crate::http::Http;
 
 /// Pages of a browser that may call: those of this machine. Others have no business with a credential for tools, and a
 /// page that was made to look local by its name server still says its own name.
@@ -65,11 +66,11 @@ impl McpSessions {
     /// Returns who answers the requests of a principal.
     pub(super) fn service(
         &self,
-        app: &App,
+        http: &Http,
         caller: &Principal,
     ) -> StreamableHttpService<McpServer, LocalSessionManager> {
-        let (app, caller) = (app.clone(), caller.clone());
-        let make = move || Ok(McpServer::new(app.clone(), caller.clone()));
+        let (http, caller) = (http.clone(), caller.clone());
+        let make = move || Ok(McpServer::over_http(http.clone(), caller.clone()));
         StreamableHttpService::new(make, Arc::clone(&self.manager), self.config.clone())
     }
 
@@ -84,7 +85,7 @@ impl McpSessions {
 
     /// Notes whose a session is that has just begun. Whoever has too many loses the one they have not used for longest; when
     /// there are too many altogether, the one that has just begun ends.
-    pub(super) async fn take_in(&self, id: &str, owner: &Principal) -> Result<(), ApiError> {
+    pub(super) async fn take_in(&self, id: &str, owner: &Principal) -> Result<(), OperationError> {
         let alive: Vec<String> = self.manager.sessions.read().await.keys().map(ToString::to_string).collect();
         let (surplus, is_full) = {
             let mut taken = self.taken();
@@ -107,7 +108,7 @@ impl McpSessions {
         if is_full {
             self.end(id).await;
             let message = "There are as many sessions as there may be; try again later.";
-            return Err(ApiError::unavailable("too_many_sessions", message));
+            return Err(OperationError::unavailable("too_many_sessions", message));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_api::runs::RunRequest;
+use artel_app::operations::is_runnable;
 use artel_catalog::shared::{Entry, View};
 use artel_model::limit::{MCP_SKILL_TOOLS_MAX, MCP_TOOL_SCHEMA_BYTES_MAX};
 use artel_model::name::SkillName;
@@ -11,7 +12,6 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::answer::size;
-use crate::operations::is_runnable;
 
 /// Returns the skills that are offered as tools, by name. A model is confused by too many, so that only the first by
 /// priority are; the others are found by searching.

@@ -1,6 +1,8 @@
 //! The Skills extension of the protocol (`io.modelcontextprotocol/skills`): `skills/list` and `skills/get`, with the
 //! frontmatter of each skill as it was written and a digest of every file, so that hosts can check what they read.
 
+use artel_app::operations::read_skill_file;
+use artel_app::{App, OperationError};
 use artel_catalog::frontmatter;
 use artel_catalog::shared::{Entry, View};
 use artel_model::limit::{MCP_SKILL_BYTES_MAX, MCP_SKILL_FILES_MAX};
@@ -13,9 +15,6 @@ use super::answer::refusal;
 use super::cursor;
 use super::resources::MAIN;
 use super::uri::SkillUri;
-use crate::app::App;
-use crate::error::ApiError;
-use crate::operations::read_skill_file;
 
 /// The name of the extension.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/skills";
@@ -75,7 +74,7 @@ fn is_published(entry: &Entry) -> bool {
 }
 
 /// Returns the entry of a skill; nothing when its frontmatter does not say what the extension wants.
-async fn skill(app: &App, entry: &Entry) -> Result<Option<Value>, ApiError> {
+async fn skill(app: &App, entry: &Entry) -> Result<Option<Value>, OperationError> {
     let (_, content) = read_skill_file(app, entry, MAIN).await?;
     let fields = std::str::from_utf8(&content).ok().and_then(frontmatter);
     let Some(fields) = fields.filter(|fields| is_complete(fields, entry)) else { return Ok(None) };

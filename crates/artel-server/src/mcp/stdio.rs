@@ -1,11 +1,11 @@
 //! The protocol over stdin and stdout, for a client that starts artel itself. Nothing else may be written to stdout.
 
+use artel_app::App;
 use artel_model::access::Principal;
 use rmcp::ServiceExt as _;
 use rmcp::transport::io::stdio_pipes;
 
 use super::server::McpServer;
-use crate::app::App;
 
 /// Why the protocol is not spoken any more.
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,8 @@ use artel_api::agents::{
 use artel_api::messages::{Mailbox, MailboxQuery};
 use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::App;
+use artel_app::operations::{self, Telling};
 use artel_model::access::Scope;
 use artel_model::agent::AgentDocument;
 use artel_model::catalog::AuditAction;
@@ -17,12 +19,11 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use crate::app::App;
 use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
-use crate::operations::{self, Telling};
+use crate::http::Http;
+use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
 use crate::stream::{LastEventId, stream};
 
@@ -275,11 +276,11 @@ async fn list(
     Caller(caller): Caller,
     Asked(query): Asked<AgentsQuery>,
 ) -> Result<Json<Paged<AgentDocument>>, ApiError> {
-    operations::list_agents(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::list_agents(&app, &caller, query).await?))
 }
 
 async fn list_left_over(State(app): State<App>, Caller(caller): Caller) -> Result<Json<LeftOver>, ApiError> {
-    operations::left_over(&app, &caller).await.map(Json)
+    Ok(Json(operations::left_over(&app, &caller).await?))
 }
 
 async fn prune_agents(
@@ -299,13 +300,13 @@ async fn read_log(
     Named(id): Named<AgentId>,
     Asked(query): Asked<LogQuery>,
 ) -> Result<Json<LogPage>, ApiError> {
-    operations::read_agent_log(&app, &caller, id, query).await.map(Json)
+    Ok(Json(operations::read_agent_log(&app, &caller, id, query).await?))
 }
 
 async fn spawn(
     State(app): State<App>,
     Caller(caller): Caller,
-    key: IdempotencyKey,
+    KeyHeader(key): KeyHeader,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Result<Response, ApiError> {
     let work = operations::spawn(&app, &caller, &document);
@@ -319,7 +320,7 @@ async fn read_agent(
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
 ) -> Result<Json<AgentDocument>, ApiError> {
-    operations::read_agent(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::read_agent(&app, &caller, id).await?))
 }
 
 async fn explain(
@@ -328,7 +329,7 @@ async fn explain(
     Named(id): Named<AgentId>,
     Asked(query): Asked<PolicyQuery>,
 ) -> Result<Json<PolicyAnswer>, ApiError> {
-    operations::explain(&app, &caller, id, query).await.map(Json)
+    Ok(Json(operations::explain(&app, &caller, id, query).await?))
 }
 
 async fn agent_metrics(
@@ -336,7 +337,7 @@ async fn agent_metrics(
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
 ) -> Result<Json<AgentMetrics>, ApiError> {
-    operations::metrics(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::metrics(&app, &caller, id).await?))
 }
 
 async fn look(
@@ -345,52 +346,52 @@ async fn look(
     Named(id): Named<AgentId>,
     Asked(query): Asked<MailboxQuery>,
 ) -> Result<Json<Mailbox>, ApiError> {
-    operations::look_into_mailbox(&app, &caller, id, query).await.map(Json)
+    Ok(Json(operations::look_into_mailbox(&app, &caller, id, query).await?))
 }
 
 async fn watch_agent(
-    State(app): State<App>,
+    State(http): State<Http>,
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
     LastEventId(after): LastEventId,
 ) -> Result<Response, ApiError> {
-    stream(&app, &caller, operations::agent_log(&app, &caller, id, after).await?)
+    stream(&http, &caller, operations::agent_log(http.app(), &caller, id, after).await?)
 }
 
 async fn execute_operation(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
-    key: IdempotencyKey,
+    KeyHeader(key): KeyHeader,
     JsonBody(operation): JsonBody<Operation>,
 ) -> Result<Json<Value>, ApiError> {
     let asked = ("execute", id, operation.clone());
     let work = operations::execute(&app, &caller, id, operation);
-    app.remembered().once(key.scoped(&caller), &asked, work).await.map(Json)
+    Ok(Json(app.remembered().once(key.scoped(&caller), &asked, work).await?))
 }
 
 type Told = Result<Json<AgentDocument>, ApiError>;
 
 async fn pause_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::tell(&app, &caller, id, Telling::Pause).await.map(Json)
+    Ok(Json(operations::tell(&app, &caller, id, Telling::Pause).await?))
 }
 
 async fn resume_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::tell(&app, &caller, id, Telling::Resume).await.map(Json)
+    Ok(Json(operations::tell(&app, &caller, id, Telling::Resume).await?))
 }
 
 async fn cancel_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::tell(&app, &caller, id, Telling::Cancel).await.map(Json)
+    Ok(Json(operations::tell(&app, &caller, id, Telling::Cancel).await?))
 }
 
 async fn terminate_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::tell(&app, &caller, id, Telling::Terminate).await.map(Json)
+    Ok(Json(operations::tell(&app, &caller, id, Telling::Terminate).await?))
 }
 
 async fn free_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::tell(&app, &caller, id, Telling::Free).await.map(Json)
+    Ok(Json(operations::tell(&app, &caller, id, Telling::Free).await?))
 }
 
 async fn start_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    operations::start(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::start(&app, &caller, id).await?))
 }

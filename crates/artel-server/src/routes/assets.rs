@@ -3,6 +3,8 @@
 use std::io;
 
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload};
+use artel_app::operations::run_asset;
+use artel_app::{App, OperationError};
 use artel_model::access::Scope;
 use artel_model::id::RunId;
 use axum::body::{Body as HttpBody, Bytes};
@@ -14,10 +16,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
 use super::skills::{is_known, tagged, unchanged};
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Caller, Named};
-use crate::operations::run_asset;
 use crate::precondition::quoted;
 use crate::route::Route;
 use crate::stream::Pieces;
@@ -108,12 +108,12 @@ fn pieces(mut file: File) -> mpsc::Receiver<Bytes> {
 }
 
 /// What was pruned is gone; everything else is ours to look into.
-fn gone(error: &io::Error) -> ApiError {
+fn gone(error: &io::Error) -> OperationError {
     if error.kind() == io::ErrorKind::NotFound {
-        return ApiError::not_found("file");
+        return OperationError::not_found("file");
     }
     tracing::error!(error = error as &dyn std::error::Error, "a file that a run made cannot be read");
-    ApiError::unavailable("asset_unavailable", "The file cannot be read. Please try again later.")
+    OperationError::unavailable("asset_unavailable", "The file cannot be read. Please try again later.")
 }
 
 fn media_type(said: &str) -> &'static str {

@@ -2,14 +2,13 @@
 
 use artel_api::audit::AuditQuery;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, operations};
 use artel_model::catalog::AuditEntry;
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Asked;
-use crate::operations;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {

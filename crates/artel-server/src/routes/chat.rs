@@ -2,14 +2,14 @@
 
 use artel_api::chat::{ChatEvent, ChatRequest};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::operations;
 use artel_model::access::Scope;
 use axum::extract::State;
 use axum::response::Response;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody};
-use crate::operations;
+use crate::http::Http;
 use crate::route::Route;
 use crate::stream::stream;
 
@@ -34,9 +34,9 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn answer(
-    State(app): State<App>,
+    State(http): State<Http>,
     Caller(caller): Caller,
     JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, ApiError> {
-    stream(&app, &caller, operations::chat(&app, &caller, request).await?)
+    stream(&http, &caller, operations::chat(http.app(), &caller, request).await?)
 }

@@ -1,6 +1,8 @@
 //! `/.well-known/agent-skills/…`: Agent Skills discovery. Open to anybody, and there only when the operator publishes skills.
 
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload};
+use artel_app::operations::publication;
+use artel_app::{App, OperationError};
 use artel_catalog::file_hash;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -8,10 +10,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::skills::is_known;
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Named;
-use crate::operations::publication;
 use crate::precondition::quoted;
 use crate::route::Route;
 
@@ -74,7 +74,8 @@ async fn get_main(
     Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = publication(&app).await?.file(&name, MAIN).ok_or_else(|| ApiError::not_found("skill"))?;
+    let file =
+        publication(&app).await?.file(&name, MAIN).ok_or_else(|| OperationError::not_found("skill"))?;
     Ok(published("text/markdown; charset=utf-8", file, &headers))
 }
 
@@ -83,7 +84,8 @@ async fn get_archive(
     Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = publication(&app).await?.file(&name, ARCHIVE).ok_or_else(|| ApiError::not_found("skill"))?;
+    let file =
+        publication(&app).await?.file(&name, ARCHIVE).ok_or_else(|| OperationError::not_found("skill"))?;
     Ok(published("application/gzip", file, &headers))
 }
 

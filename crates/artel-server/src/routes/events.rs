@@ -2,6 +2,7 @@
 
 use artel_api::events::EventsQuery;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::operations;
 use artel_model::access::Scope;
 use artel_model::id::MessageId;
 use artel_model::message::MessageDocument;
@@ -9,10 +10,9 @@ use axum::extract::State;
 use axum::response::Response;
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller};
-use crate::operations;
+use crate::http::Http;
 use crate::route::Route;
 use crate::stream::{LastEventId, stream};
 
@@ -38,10 +38,10 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn watch(
-    State(app): State<App>,
+    State(http): State<Http>,
     Caller(caller): Caller,
     Asked(query): Asked<EventsQuery>,
     LastEventId(after): LastEventId<Uuid>,
 ) -> Result<Response, ApiError> {
-    stream(&app, &caller, operations::topic_log(&app, &caller, query, after.map(MessageId)).await?)
+    stream(&http, &caller, operations::topic_log(http.app(), &caller, query, after.map(MessageId)).await?)
 }

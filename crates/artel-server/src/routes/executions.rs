@@ -2,16 +2,15 @@
 
 use artel_api::runs::{ExecutionsQuery, StatsAnswer, StatsQuery};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, operations};
 use artel_model::access::Scope;
 use artel_model::id::ExecutionId;
 use artel_model::run::ExecutionRecord;
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
-use crate::operations;
 use crate::route::Route;
 
 const EXECUTIONS: Endpoint = Endpoint {
@@ -67,7 +66,7 @@ async fn list(
     Caller(caller): Caller,
     Asked(query): Asked<ExecutionsQuery>,
 ) -> Result<Json<Paged<ExecutionRecord>>, ApiError> {
-    operations::list_executions(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::list_executions(&app, &caller, query).await?))
 }
 
 async fn count(
@@ -75,7 +74,7 @@ async fn count(
     Caller(caller): Caller,
     Asked(query): Asked<StatsQuery>,
 ) -> Result<Json<StatsAnswer>, ApiError> {
-    operations::count_executions(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::count_executions(&app, &caller, query).await?))
 }
 
 async fn read_execution(
@@ -83,5 +82,5 @@ async fn read_execution(
     Caller(caller): Caller,
     Named(id): Named<ExecutionId>,
 ) -> Result<Json<ExecutionRecord>, ApiError> {
-    operations::read_execution(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::read_execution(&app, &caller, id).await?))
 }

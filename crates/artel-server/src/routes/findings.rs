@@ -2,6 +2,8 @@
 
 use artel_api::findings::{FindingList, FindingQuery, OverrideDraft, OverrideList};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::operations::served;
+use artel_app::{App, OperationError, Reread};
 use artel_catalog::scan::cisco::ATTRIBUTION;
 use artel_model::access::Scope;
 use artel_model::catalog::{AuditAction, Override};
@@ -10,12 +12,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::Reread;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::operations::served;
 use crate::route::Route;
 
 const GROUP: &str = "scan findings";
@@ -108,8 +107,9 @@ fn attribution() -> String {
     format!("Findings come from artel's own scanner and, where it is used, from {ATTRIBUTION}")
 }
 
-fn filter(asked: FindingQuery) -> Result<FindingFilter, ApiError> {
-    let wrong = |error: &dyn std::error::Error| ApiError::bad_request("invalid_query", error.to_string());
+fn filter(asked: FindingQuery) -> Result<FindingFilter, OperationError> {
+    let wrong =
+        |error: &dyn std::error::Error| OperationError::bad_request("invalid_query", error.to_string());
     Ok(FindingFilter {
         source_type: asked
             .source_type
@@ -137,10 +137,10 @@ async fn set_override(
 ) -> Result<Json<Override>, ApiError> {
     let reason = draft.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
-        return Err(ApiError::unprocessable("invalid_body", "`reason` has 1 to 1000 characters"));
+        return Err(OperationError::unprocessable("invalid_body", "`reason` has 1 to 1000 characters").into());
     }
     if !is_known(&app, &content_hash) {
-        return Err(ApiError::not_found("skill"));
+        return Err(OperationError::not_found("skill").into());
     }
     let given = Override { content_hash, reason, by: caller.viewer.user, at: app.clock().now() };
     app.stores().scans.set_override(&given).await?;
@@ -161,7 +161,7 @@ async fn delete_override(
     auditor: Auditor,
 ) -> Result<StatusCode, ApiError> {
     if !app.stores().scans.delete_override(&content_hash).await? {
-        return Err(ApiError::not_found("override"));
+        return Err(OperationError::not_found("override").into());
     }
     auditor.note(&app, AuditAction::OverrideDeleted, &content_hash, "").await?;
     app.catalogs().refresh(Reread::Kept).await?;

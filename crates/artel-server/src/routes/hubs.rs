@@ -4,6 +4,7 @@ use artel_api::hubs::{
     CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubPathRule, HubView,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::{App, AudienceRule, HubAudience, HubWish, OperationError};
 use artel_catalog::hub::CrawlPreview;
 use artel_engine::hub::HubProgress;
 use artel_model::catalog::{AuditAction, Hub, PathRule};
@@ -13,12 +14,9 @@ use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::{AudienceRule, HubAudience, HubError, HubWish};
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
 use crate::route::Route;
@@ -221,9 +219,9 @@ async fn refresh_hub(State(app): State<App>, Named(id): Named<HubId>) -> Result<
     Ok(Json(hub_view(&app.hubs().refresh(id).await?)))
 }
 
-fn wish(draft: HubDraft) -> Result<HubWish, ApiError> {
+fn wish(draft: HubDraft) -> Result<HubWish, OperationError> {
     let unsupported =
-        |error: &dyn std::error::Error| ApiError::bad_request("unsupported_type", error.to_string());
+        |error: &dyn std::error::Error| OperationError::bad_request("unsupported_type", error.to_string());
     Ok(HubWish {
         kind: draft.kind.parse().map_err(|error| unsupported(&error))?,
         location: draft.location,
@@ -320,21 +318,5 @@ fn crawled(preview: CrawlPreview) -> CrawlAnswer {
         skills_preview: preview.skills_preview.into_iter().map(skill).collect(),
         warnings: preview.warnings,
         error: preview.error,
-    }
-}
-
-impl From<HubError> for ApiError {
-    fn from(error: HubError) -> Self {
-        match error {
-            HubError::Request(_) => Self::bad_request("invalid_location", error.to_string()),
-            HubError::NotAllowed(_) => Self::bad_request("invalid_location", error.to_string())
-                .with_details(json!({"setting": "hubs.hosts"})),
-            HubError::Audience(_) => Self::bad_request("invalid_visibility", error.to_string()),
-            HubError::SameLocation(_) => Self::conflict("same_location", error.to_string()),
-            HubError::Unknown => Self::not_found("hub"),
-            HubError::TooMany => Self::conflict("too_many_hubs", error.to_string()),
-            HubError::Store(error) => error.into(),
-            HubError::Refresh(error) => error.into(),
-        }
     }
 }

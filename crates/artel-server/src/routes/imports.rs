@@ -1,21 +1,18 @@
 //! Skills that people take over from a repository, as they are there at this moment.
 
-use artel_api::ErrorKind;
 use artel_api::skills::SkillImport;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::{App, HubAudience, HubWish, ImportWish, OperationError};
 use artel_model::access::Scope;
 use artel_model::catalog::AuditAction;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 
 use super::saved_skills::{SAVED, answer};
 use super::skills::GROUP;
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::{HubAudience, HubWish, ImportFailed, ImportWish};
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody};
 use crate::route::Route;
@@ -56,9 +53,9 @@ async fn import_skill(
         .into_response())
 }
 
-fn wish(sent: SkillImport) -> Result<ImportWish, ApiError> {
+fn wish(sent: SkillImport) -> Result<ImportWish, OperationError> {
     let unsupported =
-        |error: &dyn std::error::Error| ApiError::bad_request("unsupported_type", error.to_string());
+        |error: &dyn std::error::Error| OperationError::bad_request("unsupported_type", error.to_string());
     Ok(ImportWish {
         from: HubWish {
             kind: sent.kind.parse().map_err(|error| unsupported(&error))?,
@@ -73,21 +70,4 @@ fn wish(sent: SkillImport) -> Result<ImportWish, ApiError> {
         visibility: sent.visibility,
         team_ids: sent.team_ids,
     })
-}
-
-impl From<ImportFailed> for ApiError {
-    fn from(failed: ImportFailed) -> Self {
-        let message = failed.to_string();
-        match failed {
-            ImportFailed::Hub(error) => error.into(),
-            ImportFailed::Save(error) => error.into(),
-            ImportFailed::Token | ImportFailed::Folder => Self::forbidden(message),
-            ImportFailed::Fetch(_) => Self::new(ErrorKind::BadGateway, "fetch_failed", message),
-            ImportFailed::NoSkill => Self::unprocessable("no_such_skill", message),
-            ImportFailed::Several(paths) => {
-                Self::unprocessable("several_skills", message).with_details(json!({"paths": paths}))
-            }
-            ImportFailed::Unusable(_) => Self::unprocessable("invalid_skill", message),
-        }
-    }
 }

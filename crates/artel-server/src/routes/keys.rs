@@ -2,16 +2,16 @@
 
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::App;
+use artel_app::operations::KeyDesk;
 use artel_model::access::Scope;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::app::App;
 use crate::auth::ClientAddress;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::operations::KeyDesk;
 use crate::route::Route;
 
 const MADE: &[Answer] = &[

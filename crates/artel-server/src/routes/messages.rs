@@ -5,6 +5,7 @@ use artel_api::messages::{
     WaitQuery,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, operations};
 use artel_model::access::Scope;
 use artel_model::message::MessageDocument;
 use axum::Json;
@@ -12,10 +13,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody};
-use crate::operations;
 use crate::route::Route;
 
 const MESSAGES: Endpoint = Endpoint {
@@ -150,7 +149,8 @@ async fn send(
     Caller(caller): Caller,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Sent {
-    operations::send(&app, &caller, &document).await.map(|sent| (StatusCode::CREATED, Json(sent)))
+    let sent = operations::send(&app, &caller, &document).await?;
+    Ok((StatusCode::CREATED, Json(sent)))
 }
 
 async fn publish_event(
@@ -158,7 +158,8 @@ async fn publish_event(
     Caller(caller): Caller,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Sent {
-    operations::publish(&app, &caller, document).await.map(|sent| (StatusCode::CREATED, Json(sent)))
+    let sent = operations::publish(&app, &caller, document).await?;
+    Ok((StatusCode::CREATED, Json(sent)))
 }
 
 async fn ask(
@@ -167,7 +168,7 @@ async fn ask(
     Asked(query): Asked<WaitQuery>,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Result<Json<MessageDocument>, ApiError> {
-    operations::request(&app, &caller, document, query).await.map(Json)
+    Ok(Json(operations::request(&app, &caller, document, query).await?))
 }
 
 async fn read_mail(
@@ -175,7 +176,7 @@ async fn read_mail(
     Caller(caller): Caller,
     JsonBody(wish): JsonBody<MailWish>,
 ) -> Result<Json<Mailbox>, ApiError> {
-    operations::read_mail(&app, &caller, wish).await.map(Json)
+    Ok(Json(operations::read_mail(&app, &caller, wish).await?))
 }
 
 async fn mark_read(
@@ -183,7 +184,7 @@ async fn mark_read(
     Caller(caller): Caller,
     JsonBody(mark): JsonBody<ReadMark>,
 ) -> Result<Json<Marked>, ApiError> {
-    operations::mark_read(&app, &caller, mark).await.map(Json)
+    Ok(Json(operations::mark_read(&app, &caller, mark).await?))
 }
 
 async fn dead_letters(
@@ -191,9 +192,9 @@ async fn dead_letters(
     Caller(caller): Caller,
     Asked(query): Asked<DeadQuery>,
 ) -> Result<Json<Paged<DeadMessage>>, ApiError> {
-    operations::dead_letters(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::dead_letters(&app, &caller, query).await?))
 }
 
 async fn count(State(app): State<App>) -> Result<Json<MessageCounts>, ApiError> {
-    operations::counts(&app).await.map(Json)
+    Ok(Json(operations::counts(&app).await?))
 }

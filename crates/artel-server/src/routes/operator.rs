@@ -5,6 +5,10 @@ use artel_api::operator::{
     Whoami,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::operations::{
+    bundle, change_settings, reset_skill_health, skill_health, skill_settings, switch, switches,
+};
+use artel_app::{App, OperationError};
 use artel_catalog::shared::EntryId;
 use artel_model::access::Scope;
 use artel_model::catalog::AuditAction;
@@ -14,13 +18,9 @@ use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 
 use super::skills::GROUP;
-use crate::app::App;
 use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
-use crate::operations::{
-    bundle, change_settings, reset_skill_health, skill_health, skill_settings, switch, switches,
-};
 use crate::route::Route;
 
 /// What everybody but administrators is told.
@@ -216,7 +216,7 @@ async fn put_switch(
     auditor: Auditor,
     JsonBody(change): JsonBody<SwitchChange>,
 ) -> Result<Json<SkillSwitch>, ApiError> {
-    let name: SkillName = name.parse().map_err(|_| ApiError::not_found("skill"))?;
+    let name: SkillName = name.parse().map_err(|_| OperationError::not_found("skill"))?;
     let state = switch(&app, name, change).await?;
     let word = if state.enabled { "switched on" } else { "switched off" };
     let version = state.version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default();
@@ -235,6 +235,6 @@ async fn who_am_i(Caller(caller): Caller) -> Json<Whoami> {
     })
 }
 
-fn entry_id(text: &str) -> Result<EntryId, ApiError> {
-    text.parse().map_err(|_| ApiError::not_found("skill"))
+fn entry_id(text: &str) -> Result<EntryId, OperationError> {
+    text.parse().map_err(|_| OperationError::not_found("skill"))
 }

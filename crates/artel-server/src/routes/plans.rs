@@ -3,6 +3,7 @@
 use artel_api::plans::{AskQuery, AskStatus, GeneratedPlan, PlanCheck, RunQuery, Wish};
 use artel_api::runs::StartedRun;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::{App, operations};
 use artel_model::access::Scope;
 use artel_model::plan::PlanDocument;
 use axum::Json;
@@ -13,11 +14,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::runs::accepted;
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
-use crate::operations;
+use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
 
 const PLAN: Endpoint = Endpoint {
@@ -116,17 +115,17 @@ async fn validate(
     Caller(caller): Caller,
     JsonBody(document): JsonBody<Value>,
 ) -> Result<Json<PlanCheck>, ApiError> {
-    operations::check_plan(&app, &caller, document).await.map(Json)
+    Ok(Json(operations::check_plan(&app, &caller, document).await?))
 }
 
 async fn run_plan(
     State(app): State<App>,
     Caller(caller): Caller,
     Asked(query): Asked<RunQuery>,
-    key: IdempotencyKey,
+    KeyHeader(key): KeyHeader,
     JsonBody(document): JsonBody<Value>,
 ) -> Result<Response, ApiError> {
-    operations::run_plan(&app, &caller, document, query, &key).await.map(accepted)
+    Ok(accepted(operations::run_plan(&app, &caller, document, query, &key).await?))
 }
 
 async fn generate_plan(
@@ -134,13 +133,13 @@ async fn generate_plan(
     Caller(caller): Caller,
     JsonBody(wish): JsonBody<Wish>,
 ) -> Result<Json<GeneratedPlan>, ApiError> {
-    operations::generate(&app, &caller, wish).await.map(Json)
+    Ok(Json(operations::generate(&app, &caller, wish).await?))
 }
 
 async fn ask_in_words(
     State(app): State<App>,
     Caller(caller): Caller,
-    key: IdempotencyKey,
+    KeyHeader(key): KeyHeader,
     JsonBody(wish): JsonBody<Wish>,
 ) -> Result<Response, ApiError> {
     let work = operations::ask(&app, &caller, wish.clone());
@@ -155,5 +154,5 @@ async fn read_ask(
     Named(id): Named<Uuid>,
     Asked(query): Asked<AskQuery>,
 ) -> Result<Json<AskStatus>, ApiError> {
-    operations::wait_for_ask(&app, &caller, id, query).await.map(Json)
+    Ok(Json(operations::wait_for_ask(&app, &caller, id, query).await?))
 }

@@ -3,6 +3,7 @@
 use artel_api::findings::RescannedHub;
 use artel_api::skills::SkillEntry;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::{App, OperationError, Rescanned, skill_entry};
 use artel_catalog::shared::EntryId;
 use artel_model::catalog::AuditAction;
 use artel_model::id::HubId;
@@ -10,10 +11,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::skills::GROUP;
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::Rescanned;
-use crate::convert::skill_entry;
 use crate::error::ApiError;
 use crate::extract::Named;
 use crate::route::Route;
@@ -63,7 +61,7 @@ async fn rescan_skill(
     Named(id): Named<String>,
     auditor: Auditor,
 ) -> Result<Json<SkillEntry>, ApiError> {
-    let unknown = || ApiError::not_found("skill");
+    let unknown = || OperationError::not_found("skill");
     let id: EntryId = id.parse().map_err(|_| unknown())?;
     app.catalogs().snapshot().and_then(|snapshot| snapshot.any(&id).map(drop)).ok_or_else(unknown)?;
     let snapshot = app.catalogs().rescan_skill(&id).await?;

@@ -5,6 +5,7 @@ use artel_api::runs::{
     StatsAnswer, StatsQuery, Word,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, OperationError, operations};
 use artel_engine::Command;
 use artel_model::access::Scope;
 use artel_model::catalog::AuditAction;
@@ -15,12 +16,11 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::app::App;
 use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
-use crate::operations;
+use crate::http::Http;
+use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
 use crate::stream::{LastEventId, stream};
 
@@ -229,16 +229,16 @@ async fn list(
     Caller(caller): Caller,
     Asked(query): Asked<RunsQuery>,
 ) -> Result<Json<Paged<RunStatus>>, ApiError> {
-    operations::list_runs(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::list_runs(&app, &caller, query).await?))
 }
 
 async fn start_run(
     State(app): State<App>,
     Caller(caller): Caller,
-    key: IdempotencyKey,
+    KeyHeader(key): KeyHeader,
     JsonBody(request): JsonBody<RunRequest>,
 ) -> Result<Response, ApiError> {
-    operations::start_run(&app, &caller, request, &key).await.map(accepted)
+    Ok(accepted(operations::start_run(&app, &caller, request, &key).await?))
 }
 
 async fn count(
@@ -246,7 +246,7 @@ async fn count(
     Caller(caller): Caller,
     Asked(query): Asked<StatsQuery>,
 ) -> Result<Json<StatsAnswer>, ApiError> {
-    operations::count_executions(&app, &caller, query).await.map(Json)
+    Ok(Json(operations::count_executions(&app, &caller, query).await?))
 }
 
 async fn read_run(
@@ -254,7 +254,7 @@ async fn read_run(
     Caller(caller): Caller,
     Named(id): Named<RunId>,
 ) -> Result<Json<ResultDocument>, ApiError> {
-    operations::read_run(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::read_run(&app, &caller, id).await?))
 }
 
 async fn read_status(
@@ -262,7 +262,7 @@ async fn read_status(
     Caller(caller): Caller,
     Named(id): Named<RunId>,
 ) -> Result<Json<RunStatus>, ApiError> {
-    operations::run_status(&app, &caller, id).await.map(Json)
+    Ok(Json(operations::run_status(&app, &caller, id).await?))
 }
 
 async fn read_log(
@@ -271,7 +271,7 @@ async fn read_log(
     Named(id): Named<RunId>,
     Asked(query): Asked<LogQuery>,
 ) -> Result<Json<LogPage>, ApiError> {
-    operations::read_run_log(&app, &caller, id, query).await.map(Json)
+    Ok(Json(operations::read_run_log(&app, &caller, id, query).await?))
 }
 
 async fn prune_runs(
@@ -286,26 +286,26 @@ async fn prune_runs(
 }
 
 async fn watch_run(
-    State(app): State<App>,
+    State(http): State<Http>,
     Caller(caller): Caller,
     Named(id): Named<RunId>,
     LastEventId(after): LastEventId,
 ) -> Result<Response, ApiError> {
-    stream(&app, &caller, operations::run_log(&app, &caller, id, after).await?)
+    stream(&http, &caller, operations::run_log(http.app(), &caller, id, after).await?)
 }
 
 type Told = Result<Json<RunSummary>, ApiError>;
 
 async fn cancel(State(app): State<App>, Caller(caller): Caller, Named(id): Named<RunId>) -> Told {
-    operations::command_run(&app, &caller, id, &Command::Cancel).await.map(Json)
+    Ok(Json(operations::command_run(&app, &caller, id, &Command::Cancel).await?))
 }
 
 async fn pause_run(State(app): State<App>, Caller(caller): Caller, Named(id): Named<RunId>) -> Told {
-    operations::command_run(&app, &caller, id, &Command::Pause).await.map(Json)
+    Ok(Json(operations::command_run(&app, &caller, id, &Command::Pause).await?))
 }
 
 async fn resume_run(State(app): State<App>, Caller(caller): Caller, Named(id): Named<RunId>) -> Told {
-    operations::command_run(&app, &caller, id, &Command::Resume).await.map(Json)
+    Ok(Json(operations::command_run(&app, &caller, id, &Command::Resume).await?))
 }
 
 async fn approve_step(
@@ -315,7 +315,7 @@ async fn approve_step(
     word: Option<JsonBody<Word>>,
 ) -> Told {
     let (step, note) = step_and_note(word)?;
-    operations::command_run(&app, &caller, id, &Command::Approve { step, note }).await.map(Json)
+    Ok(Json(operations::command_run(&app, &caller, id, &Command::Approve { step, note }).await?))
 }
 
 async fn reject_step(
@@ -325,14 +325,13 @@ async fn reject_step(
     word: Option<JsonBody<Word>>,
 ) -> Told {
     let (step, note) = step_and_note(word)?;
-    operations::command_run(&app, &caller, id, &Command::Reject { step, note }).await.map(Json)
+    Ok(Json(operations::command_run(&app, &caller, id, &Command::Reject { step, note }).await?))
 }
 
-fn step_and_note(word: Option<JsonBody<Word>>) -> Result<(Option<StepId>, Option<String>), ApiError> {
+fn step_and_note(word: Option<JsonBody<Word>>) -> Result<(Option<StepId>, Option<String>), OperationError> {
     let Word { step, note } = word.map(|JsonBody(word)| word).unwrap_or_default();
-    let step = step
-        .map(|step| step.parse())
-        .transpose()
-        .map_err(|error| ApiError::unprocessable("invalid_body", format!("`step` names no step: {error}")))?;
+    let step = step.map(|step| step.parse()).transpose().map_err(|error| {
+        OperationError::unprocessable("invalid_body", format!("`step` names no step: {error}"))
+    })?;
     Ok((step, note))
 }

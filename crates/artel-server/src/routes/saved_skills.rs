@@ -3,9 +3,10 @@
 use artel_api::ErrorKind;
 use artel_api::skills::{ArchiveQuery, HistoryQuery, SentFile, SkillDraft, SkillEntry, SkillHistoryEntry};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, OperationError, Saved, saved_tag, seen_entry, skill_entry};
 use artel_catalog::shared::EntryId;
 use artel_catalog::shared::custom::{
-    CustomDraft, DraftError, ImportedSkill, ZipCaps, ZipProblem, files_of_zip, import_skill,
+    CustomDraft, ImportedSkill, ZipCaps, ZipProblem, files_of_zip, import_skill,
 };
 use artel_model::access::{Principal, Scope};
 use artel_model::catalog::{AuditAction, CustomFile, SkillChange, Visibility};
@@ -18,16 +19,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
 
 use super::skills::{GROUP, listed};
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::{SaveError, Saved};
-use crate::convert::{seen_entry, skill_entry};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, JsonBody, Named};
-use crate::precondition::{IfMatch, quoted, saved_tag};
+use crate::precondition::{if_match, quoted};
 use crate::route::Route;
 
 /// Changes on a page when nobody says how many.
@@ -128,7 +125,7 @@ async fn create_skill(
         true => zipped(&body, asked),
         false => sent(&headers, &body, &asked),
     });
-    let draft = read.await.map_err(|_| ApiError::internal("reading the skill failed"))??;
+    let draft = read.await.map_err(|_| OperationError::internal("reading the skill failed"))??;
     let saved = app.catalogs().create(&caller, draft).await?;
     auditor
         .note(&app, AuditAction::SkillCreated, &saved.skill.id.to_string(), saved.skill.name.as_str())
@@ -147,7 +144,7 @@ async fn update_skill(
     headers: HeaderMap,
     JsonBody(draft): JsonBody<SkillDraft>,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let (id, expected) = (custom(&id)?, if_match(&headers)?);
     let saved = app.catalogs().update(&caller, id, &expected, draft_of(draft)?).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), saved.skill.name.as_str()).await?;
     let (tag, entry) = answer(&caller, &saved)?;
@@ -161,7 +158,7 @@ async fn delete_skill(
     auditor: Auditor,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let (id, expected) = (custom(&id)?, if_match(&headers)?);
     let gone = app.catalogs().delete(&caller, id, &expected).await?;
     auditor.note(&app, AuditAction::SkillDeleted, &id.to_string(), gone.name.as_str()).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -176,21 +173,21 @@ async fn skill_history(
     let page =
         PageRequest { after: asked.after.map(Cursor), limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX) };
     // A skill of a folder or a hub has no history here.
-    let id = custom(&id).map_err(|_| ApiError::not_found("skill"))?;
+    let id = custom(&id).map_err(|_| OperationError::not_found("skill"))?;
     let page = app.catalogs().history(&caller, id, &page).await?;
     let items = page.items.into_iter().map(change).collect();
     Ok(Json(Paged { items, next: page.next.map(|cursor| cursor.0) }))
 }
 
 /// Only what people saved can be changed; everything else is changed where it comes from.
-pub(super) fn custom(id: &str) -> Result<CustomSkillId, ApiError> {
+pub(super) fn custom(id: &str) -> Result<CustomSkillId, OperationError> {
     match id.parse() {
         Ok(EntryId::Custom(id)) => Ok(id),
-        Ok(EntryId::Default(_) | EntryId::Hub(..)) => Err(ApiError::conflict(
+        Ok(EntryId::Default(_) | EntryId::Hub(..)) => Err(OperationError::conflict(
             "not_a_saved_skill",
             "Only saved skills can be changed here; this one comes from a folder or a hub.",
         )),
-        Err(_) => Err(ApiError::not_found("skill")),
+        Err(_) => Err(OperationError::not_found("skill")),
     }
 }
 
@@ -198,15 +195,15 @@ fn is_zip(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/zip"))
 }
 
-fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<CustomDraft, ApiError> {
+fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<CustomDraft, OperationError> {
     let ArchiveQuery { name, title, visibility, team_ids } = asked;
     if [name, title, visibility, team_ids].into_iter().any(Option::is_some) {
         let message = "the query is for Zip archives; a JSON body has these fields itself";
-        return Err(ApiError::bad_request("invalid_query", message));
+        return Err(OperationError::bad_request("invalid_query", message));
     }
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.starts_with("application/json") {
-        return Err(ApiError::new(
+        return Err(OperationError::new(
             ErrorKind::UnsupportedMediaType,
             "unsupported_media_type",
             "the body must be JSON, or a Zip archive with `Content-Type: application/zip`",
@@ -214,15 +211,18 @@ fn sent(headers: &HeaderMap, body: &[u8], asked: &ArchiveQuery) -> Result<Custom
     }
     match serde_json::from_slice::<SkillDraft>(body) {
         Ok(draft) => draft_of(draft),
-        Err(error) if error.is_data() => Err(ApiError::unprocessable("invalid_body", error.to_string())),
-        Err(error) => Err(ApiError::bad_request("invalid_json", error.to_string())),
+        Err(error) if error.is_data() => {
+            Err(OperationError::unprocessable("invalid_body", error.to_string()))
+        }
+        Err(error) => Err(OperationError::bad_request("invalid_json", error.to_string())),
     }
 }
 
-fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, ApiError> {
-    let wrong = |error: &dyn std::error::Error| ApiError::unprocessable("invalid_archive", error.to_string());
+fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, OperationError> {
+    let wrong =
+        |error: &dyn std::error::Error| OperationError::unprocessable("invalid_archive", error.to_string());
     let files = files_of_zip(body, &ZipCaps::default()).map_err(|error| match error {
-        ZipProblem::TooLarge(_) => ApiError::new(ErrorKind::TooLarge, "too_large", error.to_string()),
+        ZipProblem::TooLarge(_) => OperationError::new(ErrorKind::TooLarge, "too_large", error.to_string()),
         ZipProblem::Damaged
         | ZipProblem::TooManyFiles(_)
         | ZipProblem::Bomb(_)
@@ -233,7 +233,7 @@ fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, ApiError> {
         | ZipProblem::Method(_) => wrong(&error),
     })?;
     let Some(skill_md) = files.skill_md else {
-        return Err(ApiError::unprocessable("invalid_archive", "the archive holds no `SKILL.md`"));
+        return Err(OperationError::unprocessable("invalid_archive", "the archive holds no `SKILL.md`"));
     };
     let ImportedSkill { draft, .. } = import_skill(&skill_md, files.files).map_err(|error| wrong(&error))?;
     let team_ids = asked.team_ids.unwrap_or_default();
@@ -246,7 +246,7 @@ fn zipped(body: &[u8], asked: ArchiveQuery) -> Result<CustomDraft, ApiError> {
     })
 }
 
-fn draft_of(draft: SkillDraft) -> Result<CustomDraft, ApiError> {
+fn draft_of(draft: SkillDraft) -> Result<CustomDraft, OperationError> {
     let files = draft.files.into_iter().enumerate().map(file_of).collect::<Result<_, _>>()?;
     Ok(CustomDraft {
         name: draft.name,
@@ -260,9 +260,9 @@ fn draft_of(draft: SkillDraft) -> Result<CustomDraft, ApiError> {
     })
 }
 
-fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, ApiError> {
+fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, OperationError> {
     let wrong =
-        |message: &str| ApiError::unprocessable("invalid_body", format!("/files/{number}: {message}"));
+        |message: &str| OperationError::unprocessable("invalid_body", format!("/files/{number}: {message}"));
     let content = match (file.text, file.base64) {
         (Some(text), None) => text.into_bytes(),
         (None, Some(encoded)) => STANDARD.decode(encoded).map_err(|_| wrong("`base64` is not base64"))?,
@@ -274,9 +274,9 @@ fn file_of((number, file): (usize, SentFile)) -> Result<CustomFile, ApiError> {
 pub(super) fn answer(
     caller: &Principal,
     saved: &Saved,
-) -> Result<(axum::http::HeaderValue, SkillEntry), ApiError> {
+) -> Result<(axum::http::HeaderValue, SkillEntry), OperationError> {
     let entry = saved.entry().ok_or_else(|| {
-        ApiError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
+        OperationError::unavailable("skills_unavailable", "The skill is saved, and will be served shortly.")
     })?;
     let tag = quoted(&saved_tag(saved.skill.revision, &entry.etag()));
     let view = saved.snapshot.view(&caller.viewer);
@@ -318,38 +318,6 @@ fn sent_file(file: CustomFile) -> SentFile {
         Ok(text) => SentFile { path, text: Some(text), base64: None, is_executable },
         Err(bytes) => {
             SentFile { path, text: None, base64: Some(STANDARD.encode(bytes.into_bytes())), is_executable }
-        }
-    }
-}
-
-impl From<SaveError> for ApiError {
-    fn from(error: SaveError) -> Self {
-        match error {
-            SaveError::Draft(DraftError::Invalid(problems)) => {
-                let details: Vec<_> = problems
-                    .iter()
-                    .map(|problem| json!({"pointer": problem.pointer, "message": problem.message}))
-                    .collect();
-                let message = problems
-                    .first()
-                    .map_or_else(|| "the skill is wrong".to_owned(), |first| first.message.clone());
-                Self::unprocessable("invalid_skill", message).with_details(json!({"problems": details}))
-            }
-            SaveError::Draft(error @ DraftError::TooLarge { .. }) => {
-                Self::new(ErrorKind::TooLarge, "too_large", error.to_string())
-            }
-            SaveError::Forbidden(message) => Self::forbidden(message),
-            SaveError::Unknown => Self::not_found("skill"),
-            SaveError::NoFile => Self::not_found("file"),
-            error @ SaveError::Mismatch { .. } => {
-                Self::new(ErrorKind::PreconditionFailed, "revision_conflict", error.to_string())
-            }
-            error @ SaveError::Conflict { .. } => Self::conflict("revision_conflict", error.to_string()),
-            error @ SaveError::NameTaken(_) => Self::conflict("name_taken", error.to_string()),
-            error @ SaveError::TooMany => Self::conflict("too_many_skills", error.to_string()),
-            SaveError::Quota(exceeded) => exceeded.into(),
-            SaveError::Store(error) => error.into(),
-            error @ SaveError::NotServed(_) => Self::unavailable("skills_unavailable", error.to_string()),
         }
     }
 }

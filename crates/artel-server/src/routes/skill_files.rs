@@ -3,6 +3,7 @@
 
 use artel_api::skills::FilePutQuery;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::{App, FileChange};
 use artel_model::access::Scope;
 use artel_model::catalog::AuditAction;
 use axum::Json;
@@ -13,12 +14,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::saved_skills::{CHANGED, MISMATCH, SAVED, UNKNOWN, answer, custom};
 use super::skills::GROUP;
-use crate::app::App;
 use crate::auditor::Auditor;
-use crate::catalog::FileChange;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
-use crate::precondition::IfMatch;
+use crate::precondition::if_match;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -59,7 +58,7 @@ async fn put_file(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let (id, expected) = (custom(&id)?, if_match(&headers)?);
     let noted = format!("put {path}");
     let change = FileChange::Put { path, content: body.to_vec(), is_executable: asked.executable };
     let saved = app.catalogs().change_file(&caller, id, &expected, change).await?;
@@ -75,7 +74,7 @@ async fn delete_file(
     auditor: Auditor,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (id, expected) = (custom(&id)?, IfMatch::of(&headers)?);
+    let (id, expected) = (custom(&id)?, if_match(&headers)?);
     let noted = format!("removed {path}");
     let saved = app.catalogs().change_file(&caller, id, &expected, FileChange::Remove { path }).await?;
     auditor.note(&app, AuditAction::SkillUpdated, &id.to_string(), &noted).await?;

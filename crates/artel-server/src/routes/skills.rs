@@ -6,6 +6,11 @@ use artel_api::skills::{
     EntryQuery, RefreshQuery, Refreshed, SkillEntry, SkillList, SkillListMeta, SkillQuery,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
+use artel_app::operations::{Contents, read_skill_file, served, with_contents};
+use artel_app::{
+    App, Catalogs, OperationError, Reread, SupervisorStatus, Told, saved_tag, seen_entry, source_name,
+    unavailable_sources,
+};
 use artel_catalog::shared::{EntryId, ListQuery, Page, Seen, Snapshot, View};
 use artel_model::access::Scope;
 use artel_model::catalog::{ActivatedBy, OfferedBy, ScanStatus};
@@ -14,13 +19,9 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::app::App;
-use crate::catalog::{Catalogs, Reread, SupervisorStatus};
-use crate::convert::{Told, seen_entry, source_name, unavailable_sources};
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
-use crate::operations::{Contents, read_skill_file, served, with_contents};
-use crate::precondition::{quoted, saved_tag};
+use crate::precondition::quoted;
 use crate::route::Route;
 
 pub(super) const GROUP: &str = "skills";
@@ -148,8 +149,8 @@ async fn get_skill(
 ) -> Result<Response, ApiError> {
     let revisions = app.catalogs().revisions();
     let (_, view) = served(&app, &caller)?;
-    let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
-    let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
+    let id: EntryId = id.parse().map_err(|_| OperationError::not_found("skill"))?;
+    let seen = view.readable(&id).ok_or_else(|| OperationError::not_found("skill"))?;
     let revision = match &id {
         EntryId::Custom(id) => revisions.get(id).copied(),
         EntryId::Default(_) | EntryId::Hub(..) => None,
@@ -179,9 +180,9 @@ async fn get_file(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (_, view) = served(&app, &caller)?;
-    let id: EntryId = id.parse().map_err(|_| ApiError::not_found("skill"))?;
-    let seen = view.readable(&id).ok_or_else(|| ApiError::not_found("skill"))?;
-    let file = seen.entry.file(&path).ok_or_else(|| ApiError::not_found("file"))?.clone();
+    let id: EntryId = id.parse().map_err(|_| OperationError::not_found("skill"))?;
+    let seen = view.readable(&id).ok_or_else(|| OperationError::not_found("skill"))?;
+    let file = seen.entry.file(&path).ok_or_else(|| OperationError::not_found("file"))?.clone();
     let tag = quoted(&file.hash.to_string());
     if is_known(&headers, &tag) {
         return Ok(unchanged(tag));
@@ -215,8 +216,9 @@ async fn refresh_skills(
     }))
 }
 
-fn list_query(asked: &SkillQuery) -> Result<ListQuery, ApiError> {
-    let wrong = |error: &dyn std::fmt::Display| ApiError::bad_request("invalid_query", error.to_string());
+fn list_query(asked: &SkillQuery) -> Result<ListQuery, OperationError> {
+    let wrong =
+        |error: &dyn std::fmt::Display| OperationError::bad_request("invalid_query", error.to_string());
     let size = asked.page_size.map_or_else(|| Page::default().size(), |size| size as usize);
     Ok(ListQuery {
         words: asked.q.clone(),
@@ -233,10 +235,10 @@ pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|one| !one.is_empty())
 }
 
-fn scan_status(word: &str) -> Result<ScanStatus, ApiError> {
+fn scan_status(word: &str) -> Result<ScanStatus, OperationError> {
     let all = [ScanStatus::Passed, ScanStatus::Flagged, ScanStatus::Unscanned];
     all.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
-        ApiError::bad_request("invalid_query", "`scan_status` is passed, flagged or unscanned")
+        OperationError::bad_request("invalid_query", "`scan_status` is passed, flagged or unscanned")
     })
 }
 
@@ -249,7 +251,7 @@ fn skill_list(
     let listing = view.list(query);
     let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());
     let listed = |entry| Seen { entry, shadowed_by: None, is_held_back: false };
-    let mut contents = Contents::new();
+    let mut contents = Contents::default();
     let mut entry = |seen: &Seen<'_>| {
         let mut told = seen_entry(view, seen, with_content);
         if with_content {

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, openapi, shape};
+use artel_app::operations::draining;
+use artel_app::readiness;
 use axum::Extension;
 use axum::Json;
 use axum::extract::State;
@@ -11,11 +13,9 @@ use axum::response::Html;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::App;
 use crate::auth::ClientAddress;
 use crate::error::ApiError;
-use crate::operations::draining;
-use crate::probe::{self, readiness};
+use crate::http::Http;
 use crate::route::{Route, endpoints};
 
 const GROUP: &str = "server";
@@ -140,36 +140,36 @@ async fn healthz() -> Json<Liveness> {
 }
 
 async fn readyz(
-    State(app): State<App>,
+    State(http): State<Http>,
     Extension(from): Extension<ClientAddress>,
     headers: HeaderMap,
 ) -> Result<Json<Readiness>, ApiError> {
-    if app.engine().is_closing() {
-        return Err(draining());
+    if http.app().engine().is_closing() {
+        return Err(draining().into());
     }
-    match readiness(&app).await {
-        Ok(probe::Readiness { checked, degraded }) => {
+    match readiness(http.app()).await {
+        Ok(artel_app::Readiness { checked, degraded }) => {
             Ok(Json(Readiness { status: "ready", checked, degraded }))
         }
         Err(missing) => {
-            let is_admin = is_admin(&app, from, &headers).await;
-            Err(missing.refusal(is_admin))
+            let is_admin = is_admin(&http, from, &headers).await;
+            Err(missing.refusal(is_admin).into())
         }
     }
 }
 
 /// Says whether an administrator asks an endpoint that needs no credential.
-async fn is_admin(app: &App, from: ClientAddress, headers: &HeaderMap) -> bool {
+async fn is_admin(http: &Http, from: ClientAddress, headers: &HeaderMap) -> bool {
     if !headers.contains_key(header::AUTHORIZATION) {
         return false;
     }
-    let (live, now) = (app.live(), app.clock().now());
-    let principal = app.authenticator().authenticate(headers, from, &live.limits, now).await;
+    let (live, now) = (http.live(), http.app().clock().now());
+    let principal = http.authenticator().authenticate(headers, from, &live.limits, now).await;
     principal.is_ok_and(|principal| principal.is_admin())
 }
 
-async fn metrics(State(app): State<App>) -> ([(HeaderName, &'static str); 1], String) {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics())
+async fn metrics(State(http): State<Http>) -> ([(HeaderName, &'static str); 1], String) {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], http.metrics())
 }
 
 /// The document is the same as long as the program is, and takes a while to make.

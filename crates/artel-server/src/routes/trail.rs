@@ -2,15 +2,14 @@
 
 use artel_api::trail::{TrailItem, TrailQuery};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
+use artel_app::{App, operations};
 use artel_model::access::Scope;
 use axum::Json;
 use axum::extract::State;
 
 use super::skills::GROUP;
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Asked, Caller, Named};
-use crate::operations;
 use crate::route::Route;
 
 const TRAIL: Endpoint = Endpoint {
@@ -43,5 +42,5 @@ async fn read(
     Named(id): Named<String>,
     Asked(query): Asked<TrailQuery>,
 ) -> Result<Json<Paged<TrailItem>>, ApiError> {
-    operations::skill_trail(&app, &caller, &id, query).await.map(Json)
+    Ok(Json(operations::skill_trail(&app, &caller, &id, query).await?))
 }

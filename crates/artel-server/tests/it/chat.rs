@@ -7,14 +7,14 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
+use artel_app::{CatalogConfig, CatalogParts, Catalogs, Reread};
 use artel_catalog::Catalog;
 use artel_engine::Clock;
 use artel_model::catalog::{Gate, Severity};
-use artel_server::{AppParts, CatalogConfig, CatalogParts, Catalogs, Reread};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::place::{Place, TestSkill, done};
+use crate::place::{Place, ServerParts, TestSkill, done};
 
 const STORY: &str = r#"
 printf hello > page.txt
@@ -69,7 +69,7 @@ fn expected_total(listed: &Value) -> u64 {
 
 /// A catalog that has not been read, whose folders are read like that.
 fn loaded_by(
-    parts: &AppParts,
+    parts: &ServerParts,
     load: impl Fn() -> Result<Catalog, String> + Send + Sync + 'static,
 ) -> Catalogs {
     Catalogs::new(CatalogParts {
@@ -80,7 +80,7 @@ fn loaded_by(
             check: std::time::Duration::from_secs(1),
             data: "/nowhere".into(),
         },
-        stores: parts.stores.clone(),
+        stores: parts.app.stores.clone(),
         clock: Clock::system(),
         load_default: Arc::new(load),
     })
@@ -122,8 +122,8 @@ async fn skills_are_listed_as_the_catalog_lists_them() {
 async fn nothing_to_list_and_nothing_to_be_had_are_told_apart() {
     let mut catalogs = None;
     let empty = Place::open_with_parts(&[], |mut parts| {
-        parts.catalogs = loaded_by(&parts, || Ok(Catalog::of(Vec::new(), Vec::new())));
-        catalogs = Some(parts.catalogs.clone());
+        parts.app.catalogs = loaded_by(&parts, || Ok(Catalog::of(Vec::new(), Vec::new())));
+        catalogs = Some(parts.app.catalogs.clone());
         parts
     })
     .await;
@@ -133,7 +133,7 @@ async fn nothing_to_list_and_nothing_to_be_had_are_told_apart() {
     catalogs.rebuild_supervisor();
     assert_eq!(say(&empty.admin, "do it").await[0]["text"], "No skills available at the moment.");
     let unread = Place::open_with_parts(&[], |mut parts| {
-        parts.catalogs = loaded_by(&parts, || Err("it is gone".to_owned()));
+        parts.app.catalogs = loaded_by(&parts, || Err("it is gone".to_owned()));
         parts
     })
     .await;

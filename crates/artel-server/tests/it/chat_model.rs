@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use artel_app::Assistant;
 use artel_engine::llm::{LlmClient, LlmConfig, LlmProtocol};
 use artel_model::limit::CHAT_PROMPT_SKILLS;
-use artel_server::Assistant;
 use serde_json::{Value, json};
 
 use crate::chat::{kinds, say, told};
@@ -36,9 +36,9 @@ async fn place_telling(
         ),
         TestSkill("broken", json!({"description": "Fails"}), "exit 3"),
     ];
-    let place = Place::open_with_parts(&skills, |parts| artel_server::AppParts {
-        assistant: Some(Assistant { client, turns_max, tokens_max: 100_000, skills_max }),
-        ..parts
+    let place = Place::open_with_parts(&skills, |mut parts| {
+        parts.app.assistant = Some(Assistant { client, turns_max, tokens_max: 100_000, skills_max });
+        parts
     })
     .await;
     place.catalogs.rebuild_supervisor();

@@ -5,16 +5,17 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
+use artel_app::Reread;
 use artel_catalog::FileTree as _;
 use artel_catalog::hub::{HubLimits, INDEX_PATH, IndexedKind, SiteSkills, SkillIndex};
-use artel_server::Reread;
 use serde_json::json;
 
 use crate::place::{Place, TestSkill, done};
 
 async fn place() -> Place {
-    let place = Place::open_with(&[TestSkill("no-main-file", json!({}), &done("{}"))], |config| {
-        config.publishes_skills = true;
+    let place = Place::open_with_parts(&[TestSkill("no-main-file", json!({}), &done("{}"))], |mut parts| {
+        parts.app.publishes_skills = true;
+        parts
     })
     .await;
     for name in ["one-file", "several-files"] {

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_server::{Certificate, Probe};
+use artel_app::Probe;
+use artel_server::Certificate;
 use async_trait::async_trait;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -286,7 +287,7 @@ impl Probe for Away {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bug_in_one_request_hurts_no_other() {
     let place = Place::open_with_parts(&[], |mut parts| {
-        parts.probes.push(Arc::new(Broken));
+        parts.app.probes.push(Arc::new(Broken));
         parts
     })
     .await;
@@ -301,7 +302,7 @@ async fn a_bug_in_one_request_hurts_no_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_misses_something_says_what_but_not_why() {
     let place = Place::open_with_parts(&[], |mut parts| {
-        parts.probes.push(Arc::new(Away));
+        parts.app.probes.push(Arc::new(Away));
         parts
     })
     .await;
@@ -317,8 +318,8 @@ async fn a_server_that_misses_something_says_what_but_not_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_are_for_whoever_has_their_token() {
     let place = Place::open_with_parts(&[], |mut parts| {
-        parts.authenticator = parts.authenticator.with_metrics_token("the-token-for-metrics");
-        parts.metrics = Arc::new(|| "artel_http_connections 1\n".to_owned());
+        parts.http.authenticator = parts.http.authenticator.with_metrics_token("the-token-for-metrics");
+        parts.http.metrics = Arc::new(|| "artel_http_connections 1\n".to_owned());
         parts
     })
     .await;

@@ -16,7 +16,7 @@ async fn nothing_secret_is_logged_answered_or_kept() {
     let provider = Provider::open().await;
     let place = Place::open_with_parts(&[], |parts| {
         let mut parts = provider.trusted_by(parts);
-        parts.authenticator = parts.authenticator.with_metrics_token(METRICS_TOKEN);
+        parts.http.authenticator = parts.http.authenticator.with_metrics_token(METRICS_TOKEN);
         parts
     })
     .await;

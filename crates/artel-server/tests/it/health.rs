@@ -73,7 +73,7 @@ async fn one_caller_degrades_a_skill_for_no_other_and_three_end_it_until_it_is_r
     }
     assert_eq!(health(&dan).await, "permanentFailure");
     // What plans are made with follows what is known.
-    place.catalogs.refresh(artel_server::Reread::Kept).await.unwrap();
+    place.catalogs.refresh(artel_app::Reread::Kept).await.unwrap();
     let refused = dan.post("/api/runs", json!({"skill": "moody"})).await;
     refused.refused(422, "invalid_plan");
     assert!(refused.text.contains("skill_unhealthy"), "{}", refused.text);

@@ -200,8 +200,8 @@ async fn every_attack_is_refused_as_expected() {
     let provider = Provider::open().await;
     let skills = [TestSkill("bake", json!({}), &done("{}")), TestSkill("fails", json!({}), "exit 3")];
     let place = Place::open_with_parts(&skills, |mut parts| {
-        parts.config.refused_per_minute = 1_000_000;
-        parts.authenticator = parts.authenticator.with_metrics_token(METRICS_TOKEN);
+        parts.http.config.refused_per_minute = 1_000_000;
+        parts.http.authenticator = parts.http.authenticator.with_metrics_token(METRICS_TOKEN);
         provider.trusted_by(parts)
     })
     .await;

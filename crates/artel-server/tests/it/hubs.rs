@@ -4,9 +4,9 @@
 
 use std::fs;
 
+use artel_app::{Reread, SyncStatus};
 use artel_catalog::shared::Freshness;
 use artel_model::catalog::Gate;
-use artel_server::{Reread, SyncStatus};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use artel_server::Reread;
+use artel_app::Reread;
 use serde_json::{Value, json};
 
 use crate::mcp_talker::Talker;

@@ -14,6 +14,11 @@ use artel_agents::{
     Agents, AgentsConfig, AgentsParts, AtLimit, DeadLetterBox, Office, OfficeConfig, OfficeParts,
 };
 use artel_api::plans::PlannerWord;
+use artel_app::operations::SettingsRules;
+use artel_app::{
+    App, AppParts, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread, RunSettings,
+    Storeroom, Stores,
+};
 use artel_bus::{BusConfig, InProcessBus};
 use artel_catalog::hub::CredentialsRef;
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
@@ -30,10 +35,7 @@ use artel_model::catalog::{Gate, Severity};
 use artel_model::data_scope::SkillOrigin;
 use artel_model::quota::Quotas;
 use artel_model::setting::EnvAllowList;
-use artel_server::{
-    App, AppParts, Authenticator, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
-    RunSettings, Server, ServerConfig, SettingsRules, Storeroom, Stores,
-};
+use artel_server::{Authenticator, Http, HttpParts, McpChatTools, Server, ServerConfig};
 use artel_store::{MemoryStore, OwnerId};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -58,6 +60,12 @@ pub(crate) struct Place {
     root: TempDir,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
+}
+
+/// What a server of a test is made of.
+pub(crate) struct ServerParts {
+    pub(crate) app: AppParts,
+    pub(crate) http: HttpParts,
 }
 
 /// A skill for a test: its name, what its manifest says beside name and version, and its script.
@@ -85,7 +93,7 @@ impl Place {
         configure: impl FnOnce(&mut ServerConfig),
     ) -> Self {
         Self::open_with_parts(skills, |mut parts| {
-            configure(&mut parts.config);
+            configure(&mut parts.http.config);
             parts
         })
         .await
@@ -94,7 +102,7 @@ impl Place {
     /// Opens a place where each user may have only so much.
     pub(crate) async fn open_with_quotas(skills: &[TestSkill<'_>], quotas: Quotas) -> Self {
         Self::opened(skills, quotas, |mut parts| {
-            parts.config.quotas = quotas;
+            parts.app.quotas = quotas;
             parts
         })
         .await
@@ -103,7 +111,7 @@ impl Place {
     /// Opens a place whose server is made of other parts.
     pub(crate) async fn open_with_parts(
         skills: &[TestSkill<'_>],
-        change: impl FnOnce(AppParts) -> AppParts,
+        change: impl FnOnce(ServerParts) -> ServerParts,
     ) -> Self {
         Self::opened(skills, Quotas::default(), change).await
     }
@@ -111,7 +119,7 @@ impl Place {
     async fn opened(
         skills: &[TestSkill<'_>],
         quotas: Quotas,
-        change: impl FnOnce(AppParts) -> AppParts,
+        change: impl FnOnce(ServerParts) -> ServerParts,
     ) -> Self {
         let root = tempfile::tempdir().unwrap();
         let base = real(&root);
@@ -135,8 +143,10 @@ impl Place {
         let (authenticator, _) = Authenticator::open(&stores, Some(&token), String::new).await.unwrap();
         let config =
             ServerConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..ServerConfig::default() };
-        let parts = AppParts {
-            config,
+        let keys = authenticator.keys().clone();
+        let app = AppParts {
+            quotas: Quotas::default(),
+            publishes_skills: false,
             clock: Clock::system(),
             stores,
             engine,
@@ -158,11 +168,13 @@ impl Place {
                 allowed: EnvAllowList::new(&[] as &[String]),
                 environment: Arc::new(NoVariables),
             },
-            authenticator,
-            metrics: Arc::new(String::new),
+            keys,
+            chat_tools: Arc::new(McpChatTools),
             probes: Vec::new(),
         };
-        let server = Server::bind(App::new(change(parts))).await.unwrap();
+        let http = HttpParts { config, authenticator, metrics: Arc::new(String::new) };
+        let ServerParts { app, http } = change(ServerParts { app, http });
+        let server = Server::bind(Http::new(App::new(app), http)).await.unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.run(async {

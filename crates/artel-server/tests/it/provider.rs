@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use artel_engine::Clock;
-use artel_server::{AppParts, OidcConfig};
+use artel_server::OidcConfig;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
@@ -13,6 +13,8 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+
+use crate::place::ServerParts;
 
 /// An identity provider.
 pub(crate) struct Provider {
@@ -40,10 +42,10 @@ impl Provider {
     }
 
     /// Makes a server believe the provider; the team `bosses` are its administrators.
-    pub(crate) fn trusted_by(&self, mut parts: AppParts) -> AppParts {
+    pub(crate) fn trusted_by(&self, mut parts: ServerParts) -> ServerParts {
         let mut config = OidcConfig::new(&self.url, "artel");
         config.admin_teams.insert("bosses".parse().unwrap());
-        parts.authenticator = parts.authenticator.with_oidc(config).unwrap();
+        parts.http.authenticator = parts.http.authenticator.with_oidc(config).unwrap();
         parts
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use artel_agents::{Office, OfficeConfig, OfficeParts};
+use artel_app::Probe;
 use artel_bus::{BusConfig, InProcessBus};
 use artel_engine::Clock;
 use artel_model::quota::Quotas;
-use artel_server::{AppParts, Probe};
 use artel_store::MemoryStore;
 use serde_json::json;
 
@@ -32,8 +32,11 @@ async fn a_server_is_ready_when_store_catalog_and_bus_are_there() {
     let place = Place::open(&[]).await;
     let ready = place.admin.with(None).get("/readyz").await.expect(200);
     assert_eq!((&ready["checked"], &ready["degraded"]), (&json!(["store", "catalog", "bus"]), &json!([])));
-    let place =
-        Place::open_with_parts(&[], |parts| AppParts { office: office_without_its_bus(), ..parts }).await;
+    let place = Place::open_with_parts(&[], |mut parts| {
+        parts.app.office = office_without_its_bus();
+        parts
+    })
+    .await;
     let answer = place.admin.with(None).get("/readyz").await;
     // Work goes on without the bus.
     let ready = answer.expect(200);
@@ -45,9 +48,9 @@ async fn a_server_is_ready_when_store_catalog_and_bus_are_there() {
 async fn a_server_that_has_not_read_its_catalog_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let base = camino::Utf8Path::from_path(folder.path()).unwrap();
-    let place = Place::open_with_parts(&[], |parts| AppParts {
-        catalogs: catalogs(base, &parts.stores, Quotas::default()),
-        ..parts
+    let place = Place::open_with_parts(&[], |mut parts| {
+        parts.app.catalogs = catalogs(base, &parts.app.stores, Quotas::default());
+        parts
     })
     .await;
     let answer = place.admin.with(None).get("/readyz").await;
@@ -71,8 +74,11 @@ impl Probe for FullFolder {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn why_a_server_is_not_ready_is_told_to_administrators_alone() {
-    let place =
-        Place::open_with_parts(&[], |parts| AppParts { probes: vec![Arc::new(FullFolder)], ..parts }).await;
+    let place = Place::open_with_parts(&[], |mut parts| {
+        parts.app.probes = vec![Arc::new(FullFolder)];
+        parts
+    })
+    .await;
     let reader = place.somebody("ann", &["catalog:read"]).await;
     for client in [place.admin.with(None), reader] {
         let answer = client.get("/readyz").await;

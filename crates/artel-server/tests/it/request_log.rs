@@ -28,7 +28,7 @@ async fn every_refused_credential_is_a_line_that_says_why() {
     let logged = Logged::begin(tracing::Level::INFO);
     let provider = Provider::open().await;
     let place = Place::open_with_parts(&[], |mut parts| {
-        parts.config.refused_per_minute = 1_000_000;
+        parts.http.config.refused_per_minute = 1_000_000;
         provider.trusted_by(parts)
     })
     .await;

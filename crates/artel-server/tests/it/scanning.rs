@@ -6,10 +6,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
+use artel_app::Reread;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
 use artel_engine::scanner::{SkillScanner, SkillScannerConfig};
 use artel_model::catalog::Gate;
-use artel_server::Reread;
 use serde_json::{Value, json};
 
 use crate::client::Client;

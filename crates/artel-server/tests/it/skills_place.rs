@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use artel_app::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread, Stores};
 use artel_catalog::hub::{CredentialsRef, HostRules};
 use artel_catalog::{Catalog, Keep, load_folder};
 use artel_engine::Clock;
@@ -14,7 +15,6 @@ use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram};
 use artel_model::access::{Credential, Principal, Scope, Viewer};
 use artel_model::catalog::{Gate, Severity};
-use artel_server::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread, Stores};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -67,13 +67,13 @@ impl Shop {
         let launcher = launcher().await;
         let mut made = None;
         let place = Place::open_with_parts(&[], |mut parts| {
-            change(&mut parts.stores);
-            let catalogs = catalogs(&base, gate, &parts.stores, &fails);
-            parts.hubs = hubs(&base, &catalogs, launcher);
-            let hubs = parts.hubs.clone();
-            parts.shelves = Arc::new(CatalogShelves::new(catalogs.clone(), None));
-            parts.catalogs = catalogs.clone();
-            made = Some((catalogs, hubs, parts.stores.clone()));
+            change(&mut parts.app.stores);
+            let catalogs = catalogs(&base, gate, &parts.app.stores, &fails);
+            parts.app.hubs = hubs(&base, &catalogs, launcher);
+            let hubs = parts.app.hubs.clone();
+            parts.app.shelves = Arc::new(CatalogShelves::new(catalogs.clone(), None));
+            parts.app.catalogs = catalogs.clone();
+            made = Some((catalogs, hubs, parts.app.stores.clone()));
             parts
         })
         .await;

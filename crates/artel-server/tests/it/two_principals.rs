@@ -105,8 +105,8 @@ async fn told(program: &Program, teams: Teams, is_quiet: bool) -> Vec<Vec<String
         TestSkill("counts", json!({}), COUNTS),
     ];
     let mut place = Place::open_with_parts(&skills, |mut parts| {
-        parts.config.requests_per_second = 1_000_000;
-        parts.config.request_burst = 1_000_000;
+        parts.http.config.requests_per_second = 1_000_000;
+        parts.http.config.request_burst = 1_000_000;
         provider.trusted_by(parts)
     })
     .await;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_app::{Catalogs, FolderWatching};
 use artel_catalog::WatchError;
 use artel_model::catalog::Gate;
-use artel_server::{Catalogs, FolderWatching};
 use serde_json::{Value, json};
 
 use crate::client::Client;

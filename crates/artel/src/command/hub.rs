@@ -2,7 +2,7 @@
 //! same store takes over what changes within a second.
 
 use artel_api::hubs::{CrawlStep, HubView};
-use artel_server::{AudienceRule, HubAudience, HubWish};
+use artel_app::{AudienceRule, HubAudience, HubWish};
 use tokio::sync::watch;
 
 use super::context::Context;

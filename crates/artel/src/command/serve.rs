@@ -28,11 +28,12 @@ pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure>
         // Before anything is made: a token that is kept but never shown would lock everybody out.
         let entrance = Entrance::open(&config).await.map_err(|error| cannot_listen(&error))?;
         let mut serving = Serving::open(context, config, token).await?;
-        let server = Server::behind(entrance, serving.app.clone());
+        let Some(http) = serving.http.clone() else { return Err(Failure::failed("nothing is served")) };
+        let server = Server::behind(entrance, http.clone());
         tell(context, scheme, server.address(), serving.fresh_token.take().as_deref());
         log_start(context, scheme, server.address(), &serving.store);
         let reloading = Reloading {
-            app: serving.app.clone(),
+            http,
             catalogs: serving.catalogs.clone(),
             certificate: server.certificate(),
             started_with: context.config.clone(),

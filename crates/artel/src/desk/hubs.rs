@@ -5,12 +5,13 @@ use artel_api::hubs::{
     CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubPathRule, HubView,
 };
 use artel_api::skills::{RefreshQuery, Refreshed};
+use artel_app::{AudienceRule, HubError, HubWish, Reread};
 use artel_catalog::hub::{CrawlPreview, SkillPreview};
 use artel_engine::hub::HubProgress;
 use artel_model::access::Principal;
 use artel_model::catalog::AuditAction;
 use artel_model::id::HubId;
-use artel_server::{AudienceRule, HubError, HubWish, Reread, crawl_step, hub_view};
+use artel_server::{crawl_step, hub_view};
 use tokio::sync::watch;
 
 use crate::command::Context;

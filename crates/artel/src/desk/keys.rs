@@ -17,7 +17,7 @@ pub(crate) async fn make_key(context: Context<'_>, wish: KeyRequest) -> Result<M
         return client.post(&ApiPath::new(KEYS), &wish, None).await.map_err(|error| refused(&error));
     }
     let caller = local_principal(&context.config.environment);
-    let cabinet = KeyCabinet::of(Store::open(context.config).await?).await?;
+    let cabinet = KeyCabinet::of(Store::open(context.config).await?);
     cabinet
         .desk()
         .make(&caller, None, wish)
@@ -33,7 +33,7 @@ pub(crate) async fn list_keys(context: Context<'_>, query: KeysQuery) -> Result<
     let caller = local_principal(&context.config.environment);
     match Store::open_existing(context.config).await? {
         Some(store) => {
-            let cabinet = KeyCabinet::of(store).await?;
+            let cabinet = KeyCabinet::of(store);
             cabinet
                 .desk()
                 .list(&caller, query)
@@ -55,7 +55,7 @@ pub(crate) async fn revoke_key(context: Context<'_>, id: &str) -> Result<bool, F
     }
     let caller = local_principal(&context.config.environment);
     let Some(store) = Store::open_existing(context.config).await? else { return Ok(false) };
-    let cabinet = KeyCabinet::of(store).await?;
+    let cabinet = KeyCabinet::of(store);
     match cabinet.desk().revoke(&caller, None, id).await {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use artel_api::client::{ApiPath, ClientError};
 use artel_api::operator::{SettingsChange, SkillHealthList, SkillSettings, SkillSwitch, SwitchChange};
+use artel_app::operations::{SettingsDesk, SettingsRefused, all_problems};
 use artel_catalog::shared::EntryId;
 use artel_catalog::{Catalog, Loaded, SettingsError};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
-use artel_server::{SettingsDesk, SettingsRefused, all_problems};
 use artel_store::SkillHealth;
 
 use crate::command::Context;

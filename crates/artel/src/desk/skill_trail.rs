@@ -3,8 +3,8 @@
 use artel_api::Paged;
 use artel_api::client::ApiPath;
 use artel_api::trail::{TrailItem, TrailQuery};
+use artel_app::{TrailQuestion, read_trail};
 use artel_model::name::SkillName;
-use artel_server::{TrailQuestion, read_trail};
 use artel_store::{Page, PageRequest};
 
 use super::page::{cannot_list, not_listed, page_of, query_of};

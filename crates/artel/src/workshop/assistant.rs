@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use artel_app::Assistant;
 use artel_engine::llm::LlmClient;
 use artel_model::limit::CHAT_PROMPT_SKILLS;
-use artel_server::Assistant;
 
 use super::planner::Endpoint;
 use crate::config::{AnsweredBy, Config};

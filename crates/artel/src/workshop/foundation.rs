@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use artel_app::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, LoadDefault, Stores, audit};
 use artel_catalog::Keep;
 use artel_catalog::hub::{CredentialsRef, HostPattern, HostRules};
 use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubProxy, HubSecrets, HubToken};
 use artel_engine::{Clock, Shelves};
 use artel_model::access::{Credential, Principal, Scope, UserId, Viewer};
 use artel_model::catalog::{AuditAction, Hub};
-use artel_server::{CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, LoadDefault, Stores, audit};
 
 use super::open::{Workshop, person};
 use super::second_scanner::second_scanner;

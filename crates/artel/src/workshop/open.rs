@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artel_agents::IsAlive;
+use artel_app::operations::SettingsRules;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessMark, end_orphans};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, OwnerLock, ScriptHands,
@@ -11,7 +12,6 @@ use artel_engine::{
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
 use artel_model::tool::Glob;
-use artel_server::SettingsRules;
 use artel_store::OwnerId;
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -5,9 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 
+use artel_app::Probe;
 use artel_engine::Clock;
 use artel_model::time::Timestamp;
-use artel_server::Probe;
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::sync::Mutex;

@@ -1,8 +1,8 @@
 //! Removing what ended long ago: runs, and the files that only they made; what agents that are gone worked in.
 
+use artel_app::Storeroom;
 use artel_engine::{AssetStore, DataFolders, Pruned};
 use artel_model::time::Timestamp;
-use artel_server::Storeroom;
 
 use super::drivers::KEPT;
 use super::open::ASSETS;

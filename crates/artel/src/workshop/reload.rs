@@ -1,7 +1,8 @@
 //! The configuration read once more while a server runs, when the process gets SIGHUP: certificates, limits on requests,
 //! trusted proxies, the gate and the level of the log. A file that is wrong changes nothing.
 
-use artel_server::{App, Catalogs, Reread, ServedCertificate};
+use artel_app::{Catalogs, Reread};
+use artel_server::{Http, ServedCertificate};
 use tokio::signal::unix::Signal;
 
 use super::serving::server_config;
@@ -11,7 +12,7 @@ use crate::logging;
 
 /// What a change of the configuration reaches.
 pub(crate) struct Reloading {
-    pub(crate) app: App,
+    pub(crate) http: Http,
     pub(crate) catalogs: Catalogs,
     /// What connections are encrypted with; nothing when they are not.
     pub(crate) certificate: Option<ServedCertificate>,
@@ -41,7 +42,7 @@ impl Reloading {
                     ("configuration", "not reloaded: it is wrong".to_owned())
                 }
             };
-            if let Err(error) = self.app.note_operator(subject, &summary).await {
+            if let Err(error) = self.http.app().note_operator(subject, &summary).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "the audit log cannot be written");
             }
         }
@@ -55,7 +56,7 @@ impl Reloading {
         if let (Some(served), Some(certificate)) = (&self.certificate, &server.certificate) {
             served.replace(certificate).map_err(|error| Failure::missing(crate::failure::chain(&error)))?;
         }
-        self.app.reload(&server);
+        self.http.reload(&server, config.server.value.publishes_skills);
         logging::change(&config.environment, config.server.value.log);
         let scanner = &config.scanner.value;
         self.catalogs.set_gate(scanner.gate, scanner.fail_on);

@@ -1,21 +1,22 @@
 //! Everything that a server is made of, from the configuration.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use artel_api::plans::PlannerWord;
+use artel_app::{
+    App, AppParts, Catalogs, FolderWatching, KeyRing, NamedPlanners, Reread, RunSettings, Stores,
+    fresh_admin_token,
+};
 use artel_engine::{Clock, close_to_others};
 use artel_model::access::{AdminToken, TeamId};
-use artel_server::{
-    App, AppParts, Authenticator, Catalogs, Certificate, FolderWatching, NamedPlanners, OidcConfig, Reread,
-    RunSettings, ServerConfig, Stores, fresh_admin_token,
-};
+use artel_server::{Authenticator, Certificate, Http, HttpParts, McpChatTools, OidcConfig, ServerConfig};
 use tokio::task::JoinHandle;
 
 use super::agency::Agency;
 use super::assistant::assistant;
 use super::foundation::{Foundation, local_principal};
 use super::interrupts::Interrupts;
-use super::key_cabinet::lets_nobody_in;
 use super::office::BusAway;
 use super::open::{Workshop, settings_rules};
 use super::planner::{planner, planning_ms};
@@ -53,6 +54,8 @@ async fn close_data_folder(context: Context<'_>) -> Result<(), Failure> {
 /// A server that is ready to listen, and what works behind it.
 pub(crate) struct Serving {
     pub(crate) app: App,
+    /// How it is reached from outside; nothing when only this process calls.
+    pub(crate) http: Option<Http>,
     /// What is served.
     pub(crate) catalogs: Catalogs,
     /// What keeps it, and its version.
@@ -95,12 +98,19 @@ impl Serving {
         catalogs.refresh(Reread::Folders).await.map_err(|error| Failure::unavailable(&error))?;
         catalogs.rebuild_supervisor();
         let (authenticator, fresh_token) = match token {
-            Token::Unneeded => (lets_nobody_in(&stores).await?, None),
-            Token::Kept | Token::Renewed => authenticator(context.config, &stores, token).await?,
+            Token::Unneeded => (None, None),
+            Token::Kept | Token::Renewed => {
+                let (authenticator, fresh) = authenticator(context.config, &stores, token).await?;
+                (Some(authenticator), fresh)
+            }
         };
+        let keys = authenticator
+            .as_ref()
+            .map_or_else(|| KeyRing::new(stores.keys.clone()), |authenticator| authenticator.keys().clone());
         let run = context.config.run.value;
         let app = App::new(AppParts {
-            config,
+            quotas: context.config.quotas.value.each,
+            publishes_skills: context.config.server.value.publishes_skills,
             clock: Clock::system(),
             stores,
             engine: workshop.engine.clone(),
@@ -119,10 +129,13 @@ impl Serving {
                 slots: run.slots,
             },
             settings: settings_rules(context.config),
-            authenticator,
-            metrics: crate::metrics::renderer()?,
+            keys,
+            chat_tools: Arc::new(McpChatTools),
             probes: probes(&workshop.store, workshop.data()),
         });
+        let metrics = crate::metrics::renderer()?;
+        let http = authenticator
+            .map(|authenticator| Http::new(app.clone(), HttpParts { config, authenticator, metrics }));
         let skills_dirs = context.config.skills_dirs.value.clone();
         let background = vec![
             tokio::spawn(catalogs.clone().keep_current()),
@@ -132,7 +145,7 @@ impl Serving {
             tokio::spawn(crate::metrics::keep_small()),
         ];
         let store = workshop.store.version.clone();
-        Ok(Self { app, catalogs, store, fresh_token, agency, workshop, background })
+        Ok(Self { app, http, catalogs, store, fresh_token, agency, workshop, background })
     }
 
     /// Goes on with what a process left over that is gone; where that cannot be, it waits and everybody else is served.
@@ -268,10 +281,8 @@ pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
             settings.bodies_mib.map(|mib| mib.saturating_mul(1024 * 1024)),
             usual.bodies_bytes_max,
         ),
-        quotas: config.quotas.value.each,
         trusted_proxies: settings.trusted_proxies.clone(),
         certificate,
-        publishes_skills: settings.publishes_skills,
         slow_request: settings.slow_request_ms.map_or(usual.slow_request, Duration::from_millis),
         ..usual
     })

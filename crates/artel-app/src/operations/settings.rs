@@ -1,0 +1,191 @@
+//! The settings of skills: shown with secrets masked, changed by an operator.
+
+use std::sync::Arc;
+
+use artel_api::operator::{SettingsChange, SkillSetting, SkillSettings};
+use artel_catalog::shared::EntryId;
+use artel_catalog::{Loaded, SettingsError, config_path, read_config, write_config};
+use artel_engine::OwnEnvironment;
+use artel_model::access::Principal;
+use artel_model::setting::{ConfigProblem, ConfigProblemKind, EffectiveConfig, EnvAllowList, ShownField};
+use camino::Utf8PathBuf;
+use serde_json::{Map, Value};
+
+use super::switches::{interrupted, unusable, within_reach};
+use crate::app::App;
+use crate::catalog::Reread;
+use crate::error::OperationError;
+
+/// Which variables the settings of skills may name, and what they hold.
+#[derive(Clone)]
+pub struct SettingsRules {
+    /// Which.
+    pub allowed: EnvAllowList,
+    /// What they hold.
+    pub environment: Arc<dyn OwnEnvironment>,
+}
+
+/// One skill, and what its settings depend on.
+pub struct SettingsDesk {
+    /// The skill.
+    pub loaded: Arc<Loaded>,
+    /// The data folder, for the settings of skills without a folder of their own.
+    pub data: Utf8PathBuf,
+    /// Which variables they may name.
+    pub rules: SettingsRules,
+}
+
+/// Why settings are not shown or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsRefused {
+    /// There is nothing to set.
+    #[error("the skill has no settings")]
+    NoSettings,
+    /// There is no such setting.
+    #[error("there is no setting `{0}`")]
+    Unknown(String),
+    /// It is not set.
+    #[error("`{0}` is not set")]
+    NotSet(String),
+    /// They do not fit, or a file is not as it should be.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+}
+
+/// Returns what is set for a skill.
+pub async fn skill_settings(
+    app: &App,
+    caller: &Principal,
+    id: &EntryId,
+) -> Result<SkillSettings, OperationError> {
+    let desk = desk(app, caller, id).await?;
+    blocking(move || desk.settings()).await
+}
+
+/// Changes what is set for a skill of the server's own folders, and serves what comes of it.
+pub async fn change_settings(
+    app: &App,
+    caller: &Principal,
+    id: &EntryId,
+    change: SettingsChange,
+) -> Result<SkillSettings, OperationError> {
+    let _alone = app.operating().lock().await;
+    let desk = desk(app, caller, id).await?;
+    match id {
+        EntryId::Default(_) => {}
+        EntryId::Custom(_) | EntryId::Hub(..) => {
+            let message = "The settings of a saved skill or of a hub's come with its files; save them there.";
+            return Err(OperationError::conflict("settings_with_files", message));
+        }
+    }
+    let settings = blocking(move || desk.change(change)).await?;
+    // Settings in a skill's folder are part of its content.
+    app.catalogs().refresh(Reread::Folders).await?;
+    Ok(settings)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SettingsRefused> + Send + 'static,
+) -> Result<T, OperationError> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|_| interrupted())?;
+    done.map_err(|refused| told(&refused))
+}
+
+async fn desk(app: &App, caller: &Principal, id: &EntryId) -> Result<SettingsDesk, OperationError> {
+    let loaded = within_reach(app, caller, id).await?.ok_or_else(|| OperationError::not_found("skill"))?;
+    let data = app.catalogs().parts().config.data.clone();
+    Ok(SettingsDesk { loaded, data, rules: app.settings_rules().clone() })
+}
+
+fn told(refused: &SettingsRefused) -> OperationError {
+    match refused {
+        SettingsRefused::NoSettings => OperationError::conflict("no_settings", refused.to_string()),
+        SettingsRefused::Unknown(_) => OperationError::unprocessable("unknown_setting", refused.to_string()),
+        SettingsRefused::NotSet(_) => OperationError::unprocessable("not_set", refused.to_string()),
+        SettingsRefused::Settings(error) => match error {
+            SettingsError::Invalid(problems) => {
+                OperationError::unprocessable("invalid_settings", all_problems(problems))
+            }
+            SettingsError::Read(_) | SettingsError::Damaged { .. } | SettingsError::Write { .. } => {
+                unusable(error)
+            }
+        },
+    }
+}
+
+/// Writes why settings do not fit, on one line.
+pub fn all_problems(problems: &[ConfigProblem]) -> String {
+    let line = |problem: &ConfigProblem| format!("`{}`: {}", problem.field, problem.message);
+    problems.iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+impl SettingsDesk {
+    /// Returns what is set, secrets masked.
+    pub fn settings(&self) -> Result<SkillSettings, SettingsRefused> {
+        Ok(self.shown(&read_config(&self.loaded, &self.data)?))
+    }
+
+    /// Changes what is set, all of it or nothing.
+    pub fn change(&self, change: SettingsChange) -> Result<SkillSettings, SettingsRefused> {
+        let schema = self.loaded.config_schema.as_ref().ok_or(SettingsRefused::NoSettings)?;
+        let mut config = read_config(&self.loaded, &self.data)?;
+        for (name, value) in change.set {
+            if schema.field(&name).is_none() {
+                return Err(SettingsRefused::Unknown(name));
+            }
+            config.insert(name, value);
+        }
+        for name in change.unset {
+            if config.remove(&name).is_none() {
+                return Err(SettingsRefused::NotSet(name));
+            }
+        }
+        write_config(&self.loaded, &self.data, &config)?;
+        let saved_in = Some(config_path(&self.loaded, &self.data).into_string());
+        Ok(SkillSettings { saved_in, ..self.shown(&config) })
+    }
+
+    fn shown(&self, stored: &Map<String, Value>) -> SkillSettings {
+        let nothing = SkillSettings {
+            items: Vec::new(),
+            effective: None,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            saved_in: None,
+        };
+        let Some(schema) = &self.loaded.config_schema else {
+            let config = EffectiveConfig::unchecked(stored.clone()).masked();
+            return SkillSettings { effective: (!config.is_empty()).then_some(config), ..nothing };
+        };
+        let allowed = &self.rules.allowed;
+        let items = schema.shown(stored).into_iter().map(setting).collect();
+        // What the variables hold does not matter for whether scripts get them.
+        let named = schema.resolve(stored, allowed, |_| Some(String::new())).err().unwrap_or_default();
+        let is_warning = |problem: &&ConfigProblem| problem.kind == ConfigProblemKind::VariableNotAllowed;
+        let warnings = named.iter().filter(is_warning).map(|problem| problem.message.clone()).collect();
+        let (effective, problems) =
+            match schema.resolve(stored, allowed, |name| self.rules.environment.variable(name)) {
+                Ok(config) => (Some(config.masked()), Vec::new()),
+                Err(problems) => {
+                    let line = |problem: &ConfigProblem| format!("{}: {}", problem.field, problem.message);
+                    (None, problems.iter().map(line).collect())
+                }
+            };
+        SkillSettings { items, effective, problems, warnings, ..nothing }
+    }
+}
+
+fn setting(shown: ShownField<'_>) -> SkillSetting {
+    let ShownField { field, value, default } = shown;
+    SkillSetting {
+        name: field.name.clone(),
+        kind: field.kind.to_string(),
+        description: field.description.clone(),
+        required: field.required,
+        sensitive: field.sensitive,
+        env_var: field.env_var.clone(),
+        category: field.category.clone(),
+        default,
+        value,
+    }
+}
