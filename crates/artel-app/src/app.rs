@@ -21,6 +21,7 @@ use tokio::sync::{Mutex, watch};
 use crate::assistant::{Assistant, ChatTools, Conversations};
 use crate::audit::audit;
 use crate::catalog::{Catalogs, Hubs};
+use crate::error::OperationError;
 use crate::idempotency::Remembered;
 use crate::keys::KeyRing;
 use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
@@ -105,8 +106,8 @@ pub struct AppParts {
     pub shelves: Arc<dyn Shelves>,
     /// The catalog that is served.
     pub catalogs: Catalogs,
-    /// Where further skills come from.
-    pub hubs: Hubs,
+    /// Where further skills come from; nothing in a process that fetches no hubs.
+    pub hubs: Option<Hubs>,
     /// Makes plans of words.
     pub planner: Arc<dyn Planner>,
     /// Those that may be asked for by name.
@@ -227,8 +228,10 @@ impl App {
         &self.shared.parts.catalogs
     }
 
-    pub fn hubs(&self) -> &Hubs {
-        &self.shared.parts.hubs
+    /// Returns where further skills come from.
+    pub fn hubs(&self) -> Result<&Hubs, OperationError> {
+        let hubs = self.shared.parts.hubs.as_ref();
+        hubs.ok_or_else(|| OperationError::unavailable("hubs_unavailable", "This process fetches no hubs."))
     }
 
     pub fn planner(&self) -> &Arc<dyn Planner> {

@@ -14,12 +14,14 @@ pub struct OperationError {
     pub message: String,
     pub details: Option<Value>,
     pub retry_after_seconds: Option<u64>,
+    /// What exactly failed: for the operator, never for a remote caller.
+    pub cause: Option<String>,
 }
 
 impl OperationError {
     /// Makes an error of a kind, with a code for programs and a message for people.
     pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), details: None, retry_after_seconds: None }
+        Self { kind, code, message: message.into(), details: None, retry_after_seconds: None, cause: None }
     }
 
     /// Something in the request cannot be understood.
@@ -82,6 +84,33 @@ impl OperationError {
         &self.message
     }
 
+    /// Returns the code for programs.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Returns what is said for programs.
+    pub fn details(&self) -> Option<&Value> {
+        self.details.as_ref()
+    }
+
+    /// Returns what exactly failed: for the operator, never for a remote caller.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// Adds what exactly failed.
+    #[must_use]
+    pub fn because(self, error: &dyn std::error::Error) -> Self {
+        let mut cause = error.to_string();
+        let mut source = error.source();
+        while let Some(next) = source {
+            cause = format!("{cause}: {next}");
+            source = next.source();
+        }
+        Self { cause: Some(cause), ..self }
+    }
+
     /// Adds more for programs.
     #[must_use]
     pub fn with_details(self, details: Value) -> Self {
@@ -101,6 +130,7 @@ impl From<StoreError> for OperationError {
                 // What exactly is wrong is the operator's to know, not the caller's.
                 tracing::error!(error = &error as &dyn std::error::Error, "the store does not answer");
                 Self::unavailable("store_unavailable", "The store cannot be reached. Please try again later.")
+                    .because(&error)
             }
         }
     }

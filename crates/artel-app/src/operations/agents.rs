@@ -45,6 +45,7 @@ pub(super) fn cause(caller: &Principal) -> Cause {
 pub async fn spawn(
     app: &App,
     caller: &Principal,
+    origin: CallOrigin,
     document: &Map<String, Value>,
 ) -> Result<SpawnedAgent, OperationError> {
     let request =
@@ -54,7 +55,7 @@ pub async fn spawn(
         Some(_) if caller.is_admin() => None,
         Some(_) | None => caller.owner(),
     };
-    let spawner = SpawnCaller { viewer, origin: CallOrigin::Remote };
+    let spawner = SpawnCaller { viewer, origin };
     let room = room_for_agent(app, caller).await?;
     let Spawned { record, warnings } = app.agents().spawn(&request, spawner, cause(caller)).await?;
     drop(room);
@@ -158,6 +159,19 @@ pub enum Telling {
     Free,
 }
 
+impl Telling {
+    /// Returns the word of the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+            Self::Terminate => "terminate",
+            Self::Free => "free",
+        }
+    }
+}
+
 /// Tells an agent something, and everything below it.
 pub async fn tell(
     app: &App,
@@ -178,9 +192,14 @@ pub async fn tell(
 }
 
 /// Lets an agent that is free begin anew.
-pub async fn start(app: &App, caller: &Principal, id: AgentId) -> Result<AgentDocument, OperationError> {
+pub async fn start(
+    app: &App,
+    caller: &Principal,
+    origin: CallOrigin,
+    id: AgentId,
+) -> Result<AgentDocument, OperationError> {
     own_agent(app, caller, id).await?;
-    Ok(AgentDocument::of(&app.agents().start(id, CallOrigin::Remote, cause(caller)).await?))
+    Ok(AgentDocument::of(&app.agents().start(id, origin, cause(caller)).await?))
 }
 
 /// Calls a tool for an agent. A tool that fails is an answer; a call that may not be made is a refusal.

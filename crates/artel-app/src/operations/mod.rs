@@ -56,4 +56,4 @@ pub use skills::{Contents, is_runnable, read_skill_file, served, with_contents};
 pub use stats::count_executions;
 pub use switches::{switch, switches};
 pub use topics::topic_log;
-pub use trail::skill_trail;
+pub use trail::{skill_trail, trail_of};

@@ -19,6 +19,7 @@ use artel_catalog::shared::custom::DraftError;
 fn unavailable(error: &(dyn std::error::Error + 'static)) -> OperationError {
     tracing::error!(error, "a request cannot be served");
     OperationError::unavailable("store_unavailable", "The store cannot be reached. Please try again later.")
+        .because(error)
 }
 
 /// A plan that cannot be run.

@@ -30,6 +30,15 @@ pub async fn skill_trail(
         about: (!caller.is_admin()).then(|| caller.viewer.user.clone()),
         reader: Some(caller.viewer.user.clone()),
     };
-    let page = read_trail(app.stores(), &question, &page_request(query.after, query.limit)?).await?;
+    trail_of(app, &question, query).await
+}
+
+/// Returns a page of the trail that a question is about.
+pub async fn trail_of(
+    app: &App,
+    question: &TrailQuestion,
+    query: TrailQuery,
+) -> Result<Paged<TrailItem>, OperationError> {
+    let page = read_trail(app.stores(), question, &page_request(query.after, query.limit)?).await?;
     Ok(paged(page, |item| item))
 }

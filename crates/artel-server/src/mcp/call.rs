@@ -9,6 +9,7 @@ use artel_api::runs::StartedRun;
 use artel_app::operations::{publish, run_plan, send, spawn, start_run};
 use artel_app::{App, IdempotencyKey, OperationError};
 use artel_model::access::{Principal, Scope};
+use artel_model::agent::CallOrigin;
 use artel_model::id::RunId;
 use artel_model::limit::MCP_WAIT_MS_MAX;
 use rmcp::RoleServer;
@@ -47,7 +48,9 @@ impl Call<'_> {
             OwnTool::RunSkill => self.run_skill(read(arguments)?).await,
             OwnTool::RunPlan => self.run_plan(read(arguments)?).await,
             OwnTool::GetRun => self.get_run(&read(arguments)?).await,
-            OwnTool::SpawnAgent => Ok(answer::document(&spawn(app, caller, &arguments).await?)),
+            OwnTool::SpawnAgent => {
+                Ok(answer::document(&spawn(app, caller, CallOrigin::Remote, &arguments).await?))
+            }
             OwnTool::SendMessage if is_about_a_topic(&arguments) => {
                 Ok(answer::document(&publish(app, caller, arguments).await?))
             }

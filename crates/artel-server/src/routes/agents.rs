@@ -11,6 +11,7 @@ use artel_app::App;
 use artel_app::operations::{self, Telling};
 use artel_model::access::Scope;
 use artel_model::agent::AgentDocument;
+use artel_model::agent::CallOrigin;
 use artel_model::catalog::AuditAction;
 use artel_model::id::AgentId;
 use axum::Json;
@@ -309,7 +310,7 @@ async fn spawn(
     KeyHeader(key): KeyHeader,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Result<Response, ApiError> {
-    let work = operations::spawn(&app, &caller, &document);
+    let work = operations::spawn(&app, &caller, CallOrigin::Remote, &document);
     let spawned = app.remembered().once(key.scoped(&caller), &("spawn", &document), work).await?;
     let location = format!("/api/agents/{}", spawned["agent"]["agent_id"].as_str().unwrap_or_default());
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(spawned)).into_response())
@@ -393,5 +394,5 @@ async fn free_agent(State(app): State<App>, Caller(caller): Caller, Named(id): N
 }
 
 async fn start_agent(State(app): State<App>, Caller(caller): Caller, Named(id): Named<AgentId>) -> Told {
-    Ok(Json(operations::start(&app, &caller, id).await?))
+    Ok(Json(operations::start(&app, &caller, CallOrigin::Remote, id).await?))
 }

@@ -109,7 +109,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn list_hubs(State(app): State<App>) -> Result<Json<HubList>, ApiError> {
-    let hubs = app.hubs().list().await?;
+    let hubs = app.hubs()?.list().await?;
     Ok(Json(HubList { hubs: hubs.iter().map(hub_view).collect() }))
 }
 
@@ -119,7 +119,7 @@ async fn create_hub(
     auditor: Auditor,
     JsonBody(draft): JsonBody<HubDraft>,
 ) -> Result<Response, ApiError> {
-    let hub = app.hubs().create(&caller, &wish(draft)?).await?;
+    let hub = app.hubs()?.create(&caller, &wish(draft)?).await?;
     auditor.note(&app, AuditAction::HubCreated, &hub.id.to_string(), &hub.location).await?;
     let location = format!("/api/skill-hubs/{}", hub.id);
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(hub_view(&hub))).into_response())
@@ -133,11 +133,11 @@ async fn crawl_hub(
     let wish = wish(draft)?;
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !accepts.contains(NDJSON) {
-        let preview = app.hubs().crawl(&wish, &|_| {}).await?;
+        let preview = app.hubs()?.crawl(&wish, &|_| {}).await?;
         return Ok(Json(crawled(preview)).into_response());
     }
     // What is wrong with the wish is told with a status, before the stream begins.
-    app.hubs().check(&wish)?;
+    app.hubs()?.check(&wish)?;
     let (lines, waiting) = mpsc::channel(CRAWL_LINES_MAX);
     tokio::spawn(stream_crawl(app, wish, lines));
     let body = HttpBody::new(Pieces(waiting));
@@ -153,7 +153,11 @@ async fn stream_crawl(app: App, wish: HubWish, lines: mpsc::Sender<Bytes>) {
         let _ = progress.try_send(line(&event));
     };
     let crawl = async {
-        match app.hubs().crawl(&wish, &tell).await {
+        let hubs = match app.hubs() {
+            Ok(hubs) => hubs,
+            Err(error) => return CrawlPreview::failed(error.message().to_owned()),
+        };
+        match hubs.crawl(&wish, &tell).await {
             Ok(preview) => preview,
             Err(error) => CrawlPreview::failed(error.to_string()),
         }
@@ -191,7 +195,7 @@ pub fn crawl_step(step: HubProgress) -> CrawlStep {
 }
 
 async fn get_hub(State(app): State<App>, Named(id): Named<HubId>) -> Result<Json<HubView>, ApiError> {
-    Ok(Json(hub_view(&app.hubs().hub(id).await?)))
+    Ok(Json(hub_view(&app.hubs()?.hub(id).await?)))
 }
 
 async fn change_hub(
@@ -200,7 +204,7 @@ async fn change_hub(
     auditor: Auditor,
     JsonBody(change): JsonBody<HubChange>,
 ) -> Result<Json<HubView>, ApiError> {
-    let hub = app.hubs().update(id, |wish| apply(change, wish)).await?;
+    let hub = app.hubs()?.update(id, |wish| apply(change, wish)).await?;
     auditor.note(&app, AuditAction::HubUpdated, &id.to_string(), &hub.location).await?;
     Ok(Json(hub_view(&hub)))
 }
@@ -210,13 +214,13 @@ async fn delete_hub(
     Named(id): Named<HubId>,
     auditor: Auditor,
 ) -> Result<StatusCode, ApiError> {
-    let hub = app.hubs().delete(id).await?;
+    let hub = app.hubs()?.delete(id).await?;
     auditor.note(&app, AuditAction::HubDeleted, &id.to_string(), &hub.location).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn refresh_hub(State(app): State<App>, Named(id): Named<HubId>) -> Result<Json<HubView>, ApiError> {
-    Ok(Json(hub_view(&app.hubs().refresh(id).await?)))
+    Ok(Json(hub_view(&app.hubs()?.refresh(id).await?)))
 }
 
 fn wish(draft: HubDraft) -> Result<HubWish, OperationError> {

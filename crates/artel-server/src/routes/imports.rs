@@ -44,7 +44,7 @@ async fn import_skill(
     auditor: Auditor,
     JsonBody(sent): JsonBody<SkillImport>,
 ) -> Result<Response, ApiError> {
-    let saved = app.hubs().import(&caller, wish(sent)?).await?;
+    let saved = app.hubs()?.import(&caller, wish(sent)?).await?;
     let (id, name) = (saved.skill.id.to_string(), saved.skill.name.as_str());
     auditor.note(&app, AuditAction::SkillCreated, &id, name).await?;
     let location = format!("/api/skills/agent_skills%2F{id}");

@@ -76,7 +76,7 @@ async fn rescan_hub(
     Named(id): Named<HubId>,
     auditor: Auditor,
 ) -> Result<Json<RescannedHub>, ApiError> {
-    let hub = app.hubs().hub(id).await?;
+    let hub = app.hubs()?.hub(id).await?;
     let Rescanned { passed, flagged, unscanned, waiting, generation } = app.catalogs().rescan_hub(id).await?;
     auditor.note(&app, AuditAction::HubRescanned, &id.to_string(), &hub.location).await?;
     Ok(Json(RescannedHub { passed, flagged, unscanned, waiting, generation }))

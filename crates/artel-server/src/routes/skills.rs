@@ -203,7 +203,7 @@ async fn refresh_skills(
     Asked(asked): Asked<RefreshQuery>,
 ) -> Result<Json<Refreshed>, ApiError> {
     if asked.include_hubs.unwrap_or(false) {
-        app.hubs().refresh_all().await?;
+        app.hubs()?.refresh_all().await?;
     }
     let snapshot = app.catalogs().refresh(Reread::Folders).await?;
     let status = app.catalogs().rebuild_supervisor();

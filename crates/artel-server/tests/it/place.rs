@@ -153,7 +153,7 @@ impl Place {
             agents: agents.clone(),
             office,
             shelves,
-            hubs: hubs(&base, &catalogs, launcher),
+            hubs: Some(hubs(&base, &catalogs, launcher)),
             catalogs: catalogs.clone(),
             planner: Arc::new(PatternPlanner),
             named_planners: [(PlannerWord::Pattern, Ok(Arc::new(PatternPlanner) as Arc<dyn Planner>))].into(),

@@ -69,8 +69,8 @@ impl Shop {
         let place = Place::open_with_parts(&[], |mut parts| {
             change(&mut parts.app.stores);
             let catalogs = catalogs(&base, gate, &parts.app.stores, &fails);
-            parts.app.hubs = hubs(&base, &catalogs, launcher);
-            let hubs = parts.app.hubs.clone();
+            let hubs = hubs(&base, &catalogs, launcher);
+            parts.app.hubs = Some(hubs.clone());
             parts.app.shelves = Arc::new(CatalogShelves::new(catalogs.clone(), None));
             parts.app.catalogs = catalogs.clone();
             made = Some((catalogs, hubs, parts.app.stores.clone()));

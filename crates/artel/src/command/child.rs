@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::agent::{Judgement, judge, judgements, known_tools, rules, tool_use};
 use super::context::Context;
 use crate::cli::AgentRef;
-use crate::desk::AgentDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 use crate::workshop::wait_for;
@@ -31,9 +31,9 @@ impl Child {
         tools: &[String],
     ) -> Result<Self, Failure> {
         let (parent, above) = wait_for(async {
-            let desk = AgentDesk::open(context).await?;
-            let parent = desk.find(parent).await?.agent_id;
-            Ok((parent, desk.policy(parent).await?))
+            let backend = Backend::open(context).await?;
+            let parent = backend.find_agent(parent).await?.agent_id;
+            Ok((parent, backend.agent_policy(parent).await?))
         })?;
         let policy = Policy::attenuate(Some((parent, &above)), vec![Layer::given(composed, None)]);
         let decide = |text: &String| Ok(judge(&policy, &tool_use(catalog, text)?));

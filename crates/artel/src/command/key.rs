@@ -1,15 +1,15 @@
 //! `artel key`: keys for the server, made by whoever has its store in hand, or by its administrator.
 
+use artel_api::Paged;
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
 use artel_engine::Clock;
 use artel_model::time::Timestamp;
-use artel_store::Cursor;
 use serde_json::json;
 
 use super::context::Context;
 use super::runs::tell_next;
 use crate::cli::{KeyCreateArgs, KeyListArgs};
-use crate::desk::{list_keys, make_key, revoke_key};
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
 use crate::workshop::wait_for;
@@ -22,7 +22,8 @@ pub(crate) fn create(context: Context<'_>, args: &KeyCreateArgs) -> Result<(), F
         expires_at: args.expires.map(|expiry| expiry.after(Clock::system().now())),
         owner_user_id: args.owner.clone(),
     };
-    let MadeKey { key, record } = wait_for(make_key(context, wish))?;
+    let MadeKey { key, record } =
+        wait_for(async { Ok(Backend::open_or_make(context).await?.make_key(wish).await?) })?;
     let output = context.output;
     if output.json {
         output.document(&MadeKey { key, record });
@@ -45,7 +46,12 @@ pub(crate) fn list(context: Context<'_>, args: &KeyListArgs) -> Result<(), Failu
         after: args.page.after.clone(),
         limit: Some(u32::from(args.page.limit)),
     };
-    let page = wait_for(list_keys(context, query))?;
+    let page = wait_for(async {
+        match Backend::open_if_any(context).await? {
+            Some(backend) => Ok(backend.list_keys(query).await?),
+            None => Ok(Paged { items: Vec::new(), next: None }),
+        }
+    })?;
     let output = context.output;
     if output.json {
         output.document(&page);
@@ -61,12 +67,18 @@ pub(crate) fn list(context: Context<'_>, args: &KeyListArgs) -> Result<(), Failu
         table.row(cells);
     }
     output.data(&table.render(output));
-    tell_next(context, page.items.len(), page.next.map(Cursor).as_ref(), "key");
+    tell_next(context, page.items.len(), page.next.as_deref(), "key");
     Ok(())
 }
 
 pub(crate) fn revoke(context: Context<'_>, id: &str) -> Result<(), Failure> {
-    if !wait_for(revoke_key(context, id))? {
+    let is_revoked = wait_for(async {
+        match Backend::open_if_any(context).await? {
+            Some(backend) => backend.revoke_key(id).await,
+            None => Ok(false),
+        }
+    })?;
+    if !is_revoked {
         return Err(Failure::failed(format!("there is no key `{id}`")).hint(
             "`artel key list` shows the keys there are; a key's id stands between `artel_` and the dot",
         ));

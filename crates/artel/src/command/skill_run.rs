@@ -3,72 +3,67 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use artel_api::client::Client;
-use artel_api::runs::RunRequest;
+use artel_api::runs::{ExecutionsQuery, RunRequest};
 use artel_catalog::{Catalog, Keep};
 use artel_model::id::PlanId;
 use artel_model::limit::PARAMS_BYTES_MAX;
 use artel_model::name::{LocalName, SkillName};
 use artel_model::plan::{
-    ChainRequest, Plan, PlanProblem, PlanProblemCode, SkillChoice, SkillRequest, chain_plan, skill_plan,
+    ChainRequest, PlanProblem, PlanProblemCode, SkillChoice, SkillRequest, chain_plan, skill_plan,
 };
-use artel_model::run::{Deadlines, ExecutionRecord, Submission, SubmissionKind, TraceEntry};
+use artel_model::run::{ExecutionRecord, TraceEntry};
 use artel_model::schema::Schema;
 use artel_model::skill::Skill;
-use artel_store::{ExecutionFilter, PageRequest};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::context::{Context, find};
 use super::parameters::{self, ParameterError};
 use crate::cli::SkillRunArgs;
-use crate::desk::{Carried, NotBegun, RunDesk, carry_out, carry_out_there, fresh_key, run_skill};
+use crate::desk::{Backend, Carried, NotBegun};
 use crate::failure::Failure;
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Shelf, Workshop, wait_for};
+use crate::workshop::{Shelf, wait_for};
 
 /// Records that are read at once.
-const RECORDS_PAGE: usize = 1000;
+const RECORDS_PAGE: u32 = 1000;
 
 pub(crate) fn run(context: Context<'_>, args: &SkillRunArgs) -> Result<(), Failure> {
     let shown = if args.how.watch { Shown::Steps } else { Shown::Said };
-    match context.remote()? {
-        None => wait_for(run_here(context, args, shown)),
-        Some(client) => {
-            let wanted = Wanted::read(args, &context.catalog(Keep::Descriptions)?)?;
-            wait_for(run_there(context, args, client, wanted, shown))
-        }
-    }
+    let remote = context.remote()?;
+    let catalog = if remote.is_some() { Some(context.catalog(Keep::Descriptions)?) } else { None };
+    wait_for(async {
+        let (backend, wanted) = match (remote, catalog) {
+            (Some(client), Some(catalog)) => (Backend::Remote(client), Wanted::read(args, &catalog)?),
+            (_, _) => {
+                let shelf = Shelf::open(context, Keep::Descriptions).await?;
+                let wanted = Wanted::read(args, shelf.catalog())?;
+                wanted.check(context, args, &shelf)?;
+                (Backend::open_to_work(context, shelf).await?, wanted)
+            }
+        };
+        let printed = run_and_print(context, args, &backend, wanted, shown).await;
+        backend.close().await;
+        printed
+    })
 }
 
-async fn run_here(context: Context<'_>, args: &SkillRunArgs, shown: Shown) -> Result<(), Failure> {
-    let shelf = Shelf::open(context, Keep::Descriptions).await?;
-    let plan = plan(context, args, &shelf)?;
-    let workshop = Workshop::open(context, shelf).await?;
-    let submission = submission(context, args, plan);
-    let carried = carry_out(context, &workshop, submission, args.how.key.clone(), shown).await?;
-    let desk = RunDesk::of(context, &workshop);
-    workshop.close().await;
-    print(context, args, &desk, &carried).await
-}
-
-async fn run_there(
+async fn run_and_print(
     context: Context<'_>,
     args: &SkillRunArgs,
-    client: Client,
+    backend: &Backend,
     wanted: Wanted,
     shown: Shown,
 ) -> Result<(), Failure> {
-    let request = wanted.request(args);
-    let key = args.how.key.clone().unwrap_or_else(fresh_key);
     let begin = async {
-        run_skill(&client, &request, &key).await.map_err(|error| match error {
+        let begun = backend.run_skill(wanted.request(args), args.how.key.as_deref()).await;
+        begun.map_err(|error| match error {
             NotBegun::Problems(problems) => refuse(context, &problems),
             NotBegun::Failed(failure) => failure,
         })
     };
-    let carried = carry_out_there(context, &client, begin, shown).await?;
-    print(context, args, &RunDesk::There(client), &carried).await
+    let carried = backend.carry_out(context, begin, shown).await?;
+    print(context, args, backend, &carried).await
 }
 
 /// What was typed, read by what the skill says about its parameters.
@@ -98,7 +93,27 @@ impl Wanted {
         }
     }
 
-    /// Says it to a server.
+    /// Looks for what is wrong before anything is opened or kept.
+    fn check(&self, context: Context<'_>, args: &SkillRunArgs, shelf: &Shelf) -> Result<(), Failure> {
+        let id = PlanId(Uuid::nil());
+        let plan = match self {
+            Self::Chain { skill, params } => {
+                let request = ChainRequest { id, skill, params: params.clone() };
+                chain_plan(&request, shelf.catalog().registry(), &*shelf.skills)
+            }
+            Self::Skill { skill, params } => {
+                let choice = SkillChoice { name: skill.clone(), version: args.skill.version.clone() };
+                let script = args.script.as_ref();
+                skill_plan(
+                    SkillRequest { id, skill: &choice, script, params: params.clone() },
+                    &*shelf.skills,
+                )
+            }
+        };
+        plan.map(drop).map_err(|problems| refuse(context, &problems))
+    }
+
+    /// Says it to the application.
     fn request(self, args: &SkillRunArgs) -> RunRequest {
         let (chain, skill, version, script, params) = match self {
             Self::Chain { skill, params } => {
@@ -112,22 +127,6 @@ impl Wanted {
         let timeout_ms = args.how.timeout;
         RunRequest { skill: Some(skill), version, script, params, chain, plan: None, timeout_ms }
     }
-}
-
-fn plan(context: Context<'_>, args: &SkillRunArgs, shelf: &Shelf) -> Result<Plan, Failure> {
-    let id = PlanId(Uuid::new_v4());
-    let plan = match Wanted::read(args, shelf.catalog())? {
-        Wanted::Chain { skill, params } => {
-            let request = ChainRequest { id, skill: &skill, params };
-            chain_plan(&request, shelf.catalog().registry(), &*shelf.skills)
-        }
-        Wanted::Skill { skill, params } => {
-            let choice = SkillChoice { name: skill, version: args.skill.version.clone() };
-            let script = args.script.as_ref();
-            skill_plan(SkillRequest { id, skill: &choice, script, params }, &*shelf.skills)
-        }
-    };
-    plan.map_err(|problems| refuse(context, &problems))
 }
 
 pub(super) fn refused(error: ParameterError) -> Failure {
@@ -282,32 +281,11 @@ fn refuse(context: Context<'_>, problems: &[PlanProblem]) -> Failure {
     }
 }
 
-fn submission(context: Context<'_>, args: &SkillRunArgs, plan: Plan) -> Submission {
-    let settings = context.config.run.value;
-    // A skill that may take long by itself is not cut short by what is usual for plans.
-    let needed: u64 = plan
-        .steps()
-        .iter()
-        .map(|step| step.timeout_ms.saturating_mul(u64::from(step.retry.max_retries) + 1))
-        .fold(0, u64::saturating_add);
-    Submission {
-        kind: SubmissionKind::Skill { skill: args.skill.name.clone() },
-        plan,
-        state: Map::new(),
-        deadlines: Deadlines { run_ms: args.how.timeout.unwrap_or(needed.max(settings.deadline_ms)) },
-        slots: settings.slots,
-        agent: None,
-        policy: None,
-        viewer: None,
-        trace_parent: None,
-    }
-}
-
 /// Prints what came of it: of a chain, what came of the skill that was asked for.
 async fn print(
     context: Context<'_>,
     args: &SkillRunArgs,
-    desk: &RunDesk<'_>,
+    backend: &Backend,
     carried: &Carried,
 ) -> Result<(), Failure> {
     let (output, result) = (context.output, &carried.result);
@@ -315,7 +293,7 @@ async fn print(
     let asked = steps.iter().rposition(|step| step.scope.is_none()).unwrap_or_default();
     let Some(entry) = result.execution_trace.get(asked) else { return Err(Failure::reported()) };
     if output.json {
-        output.document(&record(desk, carried, asked, entry).await?);
+        output.document(&record(backend, carried, asked, entry).await?);
         return if result.success { Ok(()) } else { Err(Failure::reported()) };
     }
     let name = &args.skill.name;
@@ -337,19 +315,19 @@ async fn print(
 
 /// Returns the record of a step as JSON, its attempts with what was said in them.
 async fn record(
-    desk: &RunDesk<'_>,
+    backend: &Backend,
     carried: &Carried,
     step: usize,
     entry: &TraceEntry,
 ) -> Result<Value, Failure> {
     let run = carried.run.id();
-    let filter = ExecutionFilter { run: Some(run), ..ExecutionFilter::default() };
-    let mut page = PageRequest { after: None, limit: RECORDS_PAGE };
+    let mut query =
+        ExecutionsQuery { run: Some(run.0), limit: Some(RECORDS_PAGE), ..ExecutionsQuery::default() };
     let found: Option<ExecutionRecord> = loop {
-        let records = desk.executions(&filter, &page).await?;
+        let records = backend.executions(query.clone()).await?;
         let is_it = |record: &ExecutionRecord| record.step_id == entry.tool_id;
         match (records.items.into_iter().find(is_it), records.next) {
-            (None, Some(next)) => page.after = Some(next),
+            (None, Some(next)) => query.after = Some(next),
             (found, _) => break found,
         }
     };

@@ -1,17 +1,18 @@
 //! `artel skill trail`.
 
-use artel_api::trail::TrailItem;
+use artel_api::Paged;
+use artel_api::trail::{TrailItem, TrailQuery};
 use artel_catalog::Keep;
 use artel_engine::Clock;
-use serde_json::json;
 
 use super::context::{Context, find};
 use super::health::hash;
 use super::runs::{page_of, tell_next};
 use crate::cli::TrailArgs;
-use crate::desk::{Trailed, skill_trail};
+use crate::desk::{Backend, Trailed};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
+use crate::workshop::wait_for;
 
 pub(crate) fn run(context: Context<'_>, args: &TrailArgs) -> Result<(), Failure> {
     let catalog = context.catalog(Keep::Descriptions)?;
@@ -22,10 +23,16 @@ pub(crate) fn run(context: Context<'_>, args: &TrailArgs) -> Result<(), Failure>
         name: args.name.clone(),
         content_hash: hash(entry).unwrap_or_default(),
     };
-    let page = skill_trail(context, skill, &page_of(&args.page))?;
+    let (after, limit) = page_of(&args.page);
+    let page = wait_for(async {
+        match Backend::open_if_any(context).await? {
+            Some(backend) => Ok(backend.skill_trail(skill, TrailQuery { after, limit }).await?),
+            None => Ok(Paged { items: Vec::new(), next: None }),
+        }
+    })?;
     let output = context.output;
     if output.json {
-        output.document(&json!({"items": page.items, "next": page.next.map(|cursor| cursor.0)}));
+        output.document(&page);
         return Ok(());
     }
     let now = Clock::system().now();
@@ -35,7 +42,7 @@ pub(crate) fn run(context: Context<'_>, args: &TrailArgs) -> Result<(), Failure>
         table.row([ago(item.at, now), item.event.as_str().to_owned(), who, what(item)]);
     }
     output.data(&table.render(output));
-    tell_next(context, page.items.len(), page.next.as_ref(), "event");
+    tell_next(context, page.items.len(), page.next.as_deref(), "event");
     Ok(())
 }
 

@@ -1,137 +1,110 @@
-//! Agents: found, listed, told something, counted, removed.
+//! Agents: found, listed, given commands, called for, counted, removed.
 
 use std::collections::BTreeSet;
 
-use artel_agents::{Agents, CommandRefused};
-use artel_api::agents::{AgentMetrics, LeftOver, PrunedAgents};
-use artel_api::client::{ApiPath, Client};
-use artel_api::runs::PruneWish;
-use artel_model::agent::{AgentDocument, AgentEvent, AgentRecord, Cause, Policy};
+use artel_api::Paged;
+use artel_api::agents::{
+    AgentMetrics, AgentsQuery, LeftOver, Operation, OperationAnswer, PrunedAgents, SpawnedAgent,
+};
+use artel_api::client::ApiPath;
+use artel_api::runs::{LogPage, LogQuery, PruneWish};
+use artel_app::operations;
+use artel_model::agent::{AgentDocument, AgentEvent, CallOrigin, Policy};
 use artel_model::id::AgentId;
 use artel_model::time::Timestamp;
-use artel_store::{
-    AgentFilter, ExecutionFilter, LoggedAgentEvent, OwnerId, Page, PageRequest, Revision, has_ended,
-};
+use artel_store::{LoggedAgentEvent, Revision};
+use serde_json::{Map, Value};
+use uuid::Uuid;
 
-use super::log::{agent_event, log_page};
-use super::roll::{AgentRoll, path};
+use super::Backend;
+use super::error::BackendError;
+use super::events::EventStream;
+use super::log::{LOG_PAGE, agent_event};
 use crate::cli::AgentRef;
-use crate::command::Context;
-use crate::failure::{Failure, chain, refused};
-use crate::workshop::{Agency, Store, Teller, cause, prune_work};
+use crate::failure::Failure;
 
-/// Events that are read at once.
-const EVENTS_PAGE: usize = 500;
-/// Records that are read at once.
-const RECORDS_PAGE: usize = 1000;
+pub(crate) use artel_app::operations::Telling;
+
+/// Agents that are looked at together when one is searched by the beginning of its id.
+const AGENTS_PAGE: u32 = 1000;
+/// Ids that are shown when several are meant.
+const ALIKE_SHOWN: usize = 5;
+/// Where agents are, at a server.
+const AGENTS: &str = "/api/agents";
+/// A query that asks for nothing in particular.
+const NO_QUERY: [(&str, &str); 0] = [];
 /// What to do when an agent does not do as it was told.
-const STANDING_HINT: &str = "`artel agent show` says where it stands";
+const STATE_HINT: &str = "`artel agent show` says where it stands";
 
-/// Where one asks about agents.
-pub(crate) enum AgentDesk<'a> {
-    Here(Context<'a>, Teller),
-    There(Client),
-}
+impl Backend {
+    /// Finds an agent as people name it: by its id, the beginning of that, or its name.
+    pub(crate) async fn find_agent(&self, wanted: &AgentRef) -> Result<AgentDocument, Failure> {
+        if let Ok(id) = wanted.text().parse::<AgentId>() {
+            return self.agent(id).await?.ok_or_else(|| unknown(wanted));
+        }
+        let query = AgentsQuery {
+            name: Some(wanted.text().to_owned()),
+            limit: Some(AGENTS_PAGE),
+            ..AgentsQuery::default()
+        };
+        let named = self.list_agents(query).await?.items;
+        let found = match (named.is_empty(), wanted.digits()) {
+            (false, _) | (true, None) => named,
+            (true, Some(digits)) => self.agents_beginning_with(&digits).await?,
+        };
+        one_of(found, wanted)
+    }
 
-/// What an agent can be told.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Telling {
-    Pause,
-    Resume,
-    Cancel,
-    Terminate,
-    Free,
-}
-
-impl Telling {
-    async fn tell(self, agents: &Agents, id: AgentId, cause: Cause) -> Result<AgentRecord, CommandRefused> {
-        match self {
-            Self::Pause => agents.pause(id, cause).await,
-            Self::Resume => agents.resume(id, cause).await,
-            Self::Cancel => agents.cancel(id, cause).await,
-            Self::Terminate => agents.terminate(id, cause).await,
-            Self::Free => agents.free(id, cause).await,
+    async fn agents_beginning_with(&self, digits: &str) -> Result<Vec<AgentDocument>, Failure> {
+        let mut found: Vec<AgentDocument> = Vec::new();
+        let mut query = AgentsQuery { limit: Some(AGENTS_PAGE), ..AgentsQuery::default() };
+        loop {
+            let agents = self.list_agents(query.clone()).await?;
+            let begins = |agent: &AgentDocument| agent.agent_id.0.simple().to_string().starts_with(digits);
+            found.extend(agents.items.into_iter().filter(begins));
+            match agents.next {
+                Some(next) => query.after = Some(next),
+                None => return Ok(found),
+            }
         }
     }
 
-    fn word(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::Cancel => "cancel",
-            Self::Terminate => "terminate",
-            Self::Free => "free",
+    /// Returns an agent.
+    pub(crate) async fn agent(&self, id: AgentId) -> Result<Option<AgentDocument>, Failure> {
+        let agent = match self {
+            Self::Local(local) => {
+                operations::read_agent(&local.app, &local.caller, id).await.map_err(BackendError::from)
+            }
+            Self::Remote(client) => client.get(&path(id)).await.map_err(BackendError::from),
+        };
+        match agent {
+            Ok(agent) => Ok(Some(agent)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.into()),
         }
-    }
-}
-
-impl<'a> AgentDesk<'a> {
-    /// Goes to the desk. That nothing was ever run here is told.
-    pub(crate) async fn open(context: Context<'a>) -> Result<Self, Failure> {
-        match context.remote()? {
-            Some(client) => Ok(Self::There(client)),
-            None => Ok(Self::Here(context, Teller::open(context).await?)),
-        }
-    }
-
-    /// Goes to the desk; there is none where nothing was ever run.
-    pub(crate) async fn open_if_any(context: Context<'a>) -> Result<Option<Self>, Failure> {
-        match context.remote()? {
-            Some(client) => Ok(Some(Self::There(client))),
-            None => Ok(Teller::open_if_any(context).await?.map(|teller| Self::Here(context, teller))),
-        }
-    }
-
-    fn roll(&self) -> AgentRoll<'_> {
-        match self {
-            Self::Here(_, teller) => AgentRoll::Here(&teller.store),
-            Self::There(client) => AgentRoll::There(client),
-        }
-    }
-
-    /// Finds the agent that is meant.
-    pub(crate) async fn find(&self, wanted: &AgentRef) -> Result<AgentDocument, Failure> {
-        self.roll().find(wanted).await
     }
 
     /// Lists agents, the latest first.
-    pub(crate) async fn list(
-        &self,
-        filter: &AgentFilter,
-        page: &PageRequest,
-    ) -> Result<Page<AgentDocument>, Failure> {
-        self.roll().list(filter, page).await
+    pub(crate) async fn list_agents(&self, query: AgentsQuery) -> Result<Paged<AgentDocument>, BackendError> {
+        match self {
+            Self::Local(local) => Ok(operations::list_agents(&local.app, &local.caller, query).await?),
+            Self::Remote(client) => Ok(client.ask(&ApiPath::new(AGENTS), &query).await?),
+        }
     }
 
-    /// Returns which of these agents are at work while nobody alive sees to them.
-    pub(crate) async fn left_over(&self, agents: &[AgentDocument]) -> Result<BTreeSet<AgentId>, Failure> {
-        let mut left = BTreeSet::new();
-        match self {
-            Self::Here(_, teller) => {
-                for agent in agents {
-                    let row = teller.store.agents.agent(agent.agent_id).await;
-                    let row = row.map_err(|error| Failure::unavailable(&error))?;
-                    if row.is_some_and(|row| is_left_over(teller, &row.record)) {
-                        left.insert(agent.agent_id);
-                    }
-                }
-            }
-            Self::There(client) => {
-                let answer: LeftOver = client
-                    .get(&ApiPath::new("/api/agents/left-over"))
-                    .await
-                    .map_err(|error| refused(&error))?;
-                let is_meant = |id: &AgentId| agents.iter().any(|agent| agent.agent_id == *id);
-                left.extend(answer.agent_ids.into_iter().map(AgentId).filter(is_meant));
-            }
-        }
-        Ok(left)
+    /// Returns the agents that are at work while no living process drives them.
+    pub(crate) async fn left_over_agents(&self) -> Result<BTreeSet<AgentId>, BackendError> {
+        let left: LeftOver = match self {
+            Self::Local(local) => operations::left_over(&local.app, &local.caller).await?,
+            Self::Remote(client) => client.get(&ApiPath::new(AGENTS).then("left-over")).await?,
+        };
+        Ok(left.agent_ids.into_iter().map(AgentId).collect())
     }
 
     /// Returns what an agent may call, and why.
-    pub(crate) async fn policy(&self, id: AgentId) -> Result<Policy, Failure> {
+    pub(crate) async fn agent_policy(&self, id: AgentId) -> Result<Policy, Failure> {
         // It never changes, so the beginning of the log is enough.
-        let first = self.log(id, Revision(0)).await?.into_iter().next();
+        let first = self.agent_log(id, Revision(0)).await?.into_iter().next();
         match first.map(|logged| logged.event.event) {
             Some(AgentEvent::Spawned { spec, .. }) => Ok(spec.policy),
             Some(_) | None => Err(Failure::missing(format!("the log of agent {id} cannot be read"))),
@@ -139,112 +112,135 @@ impl<'a> AgentDesk<'a> {
     }
 
     /// Reads a part of an agent's log; nothing at its end.
-    pub(crate) async fn log(&self, id: AgentId, after: Revision) -> Result<Vec<LoggedAgentEvent>, Failure> {
-        match self {
-            Self::Here(_, teller) => {
-                let events = teller.store.agents.agent_events(id, after, EVENTS_PAGE).await;
-                events.map_err(|error| Failure::unavailable(&error))
+    pub(crate) async fn agent_log(
+        &self,
+        id: AgentId,
+        after: Revision,
+    ) -> Result<Vec<LoggedAgentEvent>, Failure> {
+        let query = LogQuery { after: Some(after.0), limit: Some(LOG_PAGE) };
+        let page: LogPage = match self {
+            Self::Local(local) => operations::read_agent_log(&local.app, &local.caller, id, query)
+                .await
+                .map_err(BackendError::from)?,
+            Self::Remote(client) => {
+                client.ask(&path(id).then("log"), &query).await.map_err(BackendError::from)?
             }
-            Self::There(client) => {
-                let lines = log_page(client, &path(id).then("log"), after).await?;
-                lines.into_iter().map(agent_event).collect()
+        };
+        page.items.into_iter().map(agent_event).collect()
+    }
+
+    /// Follows an agent from its beginning.
+    pub(crate) async fn follow_agent(&self, id: AgentId) -> Result<EventStream, Failure> {
+        match self {
+            Self::Local(local) => {
+                let log = operations::agent_log(&local.app, &local.caller, id, None).await;
+                Ok(EventStream::local(log.map_err(BackendError::from)?))
+            }
+            Self::Remote(client) => {
+                let events = client.events(&path(id).then("events"), &NO_QUERY, None).await;
+                Ok(EventStream::Remote(Box::new(events.map_err(BackendError::from)?)))
             }
         }
     }
 
-    /// Tells an agent something, and everything below it.
-    pub(crate) async fn tell(&self, id: AgentId, telling: Telling) -> Result<AgentDocument, Failure> {
-        match self {
-            Self::Here(context, teller) => {
-                let agency = Agency::to_tell(*context, teller).await?;
-                let told = telling.tell(&agency.agents, id, cause(*context)).await;
-                told.map(|record| AgentDocument::of(&record)).map_err(|error| not_told(&error))
+    /// Gives an agent, and everything below it, a command.
+    pub(crate) async fn tell_agent(&self, id: AgentId, telling: Telling) -> Result<AgentDocument, Failure> {
+        let told = match self {
+            Self::Local(local) => {
+                operations::tell(&local.app, &local.caller, id, telling).await.map_err(BackendError::from)
             }
-            Self::There(client) => {
-                let told = client.tell(&path(id).then(telling.word())).await;
-                told.map_err(|error| match error.status() {
-                    Some(404 | 409) => refused(&error).hint(STANDING_HINT),
-                    Some(_) | None => refused(&error),
-                })
+            Self::Remote(client) => {
+                client.tell(&path(id).then(telling.as_str())).await.map_err(BackendError::from)
+            }
+        };
+        told.map_err(|error| match error.kind().map(artel_api::ErrorKind::status) {
+            Some(404 | 409) => Failure::from(error).hint(STATE_HINT),
+            Some(_) | None => error.into(),
+        })
+    }
+
+    /// Spawns an agent.
+    pub(crate) async fn spawn_agent(
+        &self,
+        document: &Map<String, Value>,
+    ) -> Result<SpawnedAgent, BackendError> {
+        match self {
+            Self::Local(local) => {
+                Ok(operations::spawn(&local.app, &local.caller, CallOrigin::Local, document).await?)
+            }
+            Self::Remote(client) => {
+                Ok(client.post(&ApiPath::new(AGENTS), document, Some(&fresh_key())).await?)
+            }
+        }
+    }
+
+    /// Lets an agent that is free begin anew.
+    pub(crate) async fn start_agent(&self, id: AgentId) -> Result<AgentDocument, BackendError> {
+        match self {
+            Self::Local(local) => {
+                Ok(operations::start(&local.app, &local.caller, CallOrigin::Local, id).await?)
+            }
+            Self::Remote(client) => Ok(client.tell(&path(id).then("start")).await?),
+        }
+    }
+
+    /// Calls a tool for an agent.
+    pub(crate) async fn execute(
+        &self,
+        id: AgentId,
+        operation: Operation,
+    ) -> Result<OperationAnswer, BackendError> {
+        match self {
+            Self::Local(local) => Ok(operations::execute(&local.app, &local.caller, id, operation).await?),
+            Self::Remote(client) => {
+                Ok(client.post(&path(id).then("execute"), &operation, Some(&fresh_key())).await?)
             }
         }
     }
 
     /// Says how an agent does.
-    pub(crate) async fn metrics(&self, agent: &AgentDocument) -> Result<AgentMetrics, Failure> {
+    pub(crate) async fn agent_metrics(&self, id: AgentId) -> Result<AgentMetrics, BackendError> {
         match self {
-            Self::Here(_, teller) => Ok(metrics(agent, average_ms(&teller.store, agent.agent_id).await?)),
-            Self::There(client) => {
-                client.get(&path(agent.agent_id).then("metrics")).await.map_err(|error| refused(&error))
-            }
+            Self::Local(local) => Ok(operations::metrics(&local.app, &local.caller, id).await?),
+            Self::Remote(client) => Ok(client.get(&path(id).then("metrics")).await?),
         }
     }
 
     /// Removes agents to whom nothing has happened since a moment, and the folders of those which are gone.
-    pub(crate) async fn prune(&self, before: Timestamp) -> Result<PrunedAgents, Failure> {
+    pub(crate) async fn prune_agents(&self, before: Timestamp) -> Result<PrunedAgents, BackendError> {
+        let request = PruneWish { before };
         match self {
-            Self::Here(context, Teller { store, .. }) => {
-                let removed = store.agents.prune_agents(before).await;
-                let removed = removed.map_err(|error| Failure::unavailable(&error))?;
-                Ok(PrunedAgents { removed, folders: prune_work(*context, store).await? })
-            }
-            Self::There(client) => {
-                let path = ApiPath::new("/api/agents/prune");
-                client.post(&path, &PruneWish { before }, None).await.map_err(|error| refused(&error))
+            Self::Local(local) => Ok(operations::prune_agents(&local.app, request).await?),
+            Self::Remote(client) => {
+                Ok(client.post(&ApiPath::new(AGENTS).then("prune"), &request, None).await?)
             }
         }
     }
 }
 
-/// Says whether an agent is at work and nobody alive sees to it.
-fn is_left_over(teller: &Teller, record: &AgentRecord) -> bool {
-    let owner = record.standing.work().map(|work| OwnerId(work.owner.clone()));
-    owner.is_some_and(|owner| !(teller.is_alive)(&owner))
+/// Makes a key that no other request has, so that a request which is sent again does nothing twice.
+pub(crate) fn fresh_key() -> String {
+    Uuid::new_v4().to_string()
 }
 
-fn not_told(error: &CommandRefused) -> Failure {
-    match error {
-        CommandRefused::Unknown(_)
-        | CommandRefused::Transition(_)
-        | CommandRefused::Full(_)
-        | CommandRefused::StillEnding(_)
-        | CommandRefused::Run(_) => Failure::failed(chain(error)).hint(STANDING_HINT),
-        CommandRefused::Failed(_) => Failure::missing(chain(error)),
-    }
+fn path(agent: AgentId) -> ApiPath {
+    ApiPath::new(AGENTS).name(agent)
 }
 
-fn metrics(agent: &AgentDocument, average_ms: Option<u64>) -> AgentMetrics {
-    let (count, success) = (agent.operation_count, agent.success_count);
-    #[expect(clippy::cast_precision_loss, reason = "a rate and an average are shown with few digits")]
-    let (rate, average) =
-        ((count > 0).then(|| success as f64 / count as f64), average_ms.map(|millis| millis as f64 / 1000.0));
-    AgentMetrics {
-        agent_id: agent.agent_id.0,
-        operation_count: count,
-        success_count: success,
-        error_count: agent.error_count,
-        success_rate: rate,
-        average_operation_time: average,
-    }
-}
-
-/// Returns the average time of what was run for the agent and has ended.
-async fn average_ms(store: &Store, agent: AgentId) -> Result<Option<u64>, Failure> {
-    let filter = ExecutionFilter { agent: Some(agent), ..ExecutionFilter::default() };
-    let mut page = PageRequest { after: None, limit: RECORDS_PAGE };
-    let (mut sum, mut count) = (0_u64, 0_u64);
-    loop {
-        let records = store.executions.executions(&filter, &page).await;
-        let records = records.map_err(|error| Failure::unavailable(&error))?;
-        for record in records.items.iter().filter(|record| has_ended(record.status)) {
-            if let Some(millis) = record.duration_ms {
-                sum = sum.saturating_add(millis);
-                count += 1;
-            }
-        }
-        match records.next {
-            Some(next) => page.after = Some(next),
-            None => return Ok((count > 0).then(|| sum / count)),
+fn one_of(mut found: Vec<AgentDocument>, wanted: &AgentRef) -> Result<AgentDocument, Failure> {
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(unknown(wanted)),
+        count => {
+            let ids: Vec<String> =
+                found.iter().take(ALIKE_SHOWN).map(|agent| agent.agent_id.to_string()).collect();
+            Err(Failure::failed(format!("{count} agents go by `{}`", wanted.text()))
+                .hint(format!("give more of the id: {}", ids.join(", "))))
         }
     }
+}
+
+fn unknown(wanted: &AgentRef) -> Failure {
+    Failure::failed(format!("there is no agent `{}`", wanted.text()))
+        .hint("`artel agent list` shows the agents there are; at least 4 digits of an id are needed")
 }

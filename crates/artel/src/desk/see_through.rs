@@ -1,28 +1,28 @@
-//! Sees a run through to its end, wherever it is driven, while somebody watches and may press Ctrl-C.
+//! Waits for the end of a run, wherever it is driven, while a person watches and may press Ctrl-C.
 
-use std::future::Future;
 use std::time::Duration;
 
-use artel_api::client::Client;
 use artel_api::runs::StartedRun;
-use artel_engine::{Clock, Command, SubmitError, Submitted};
+use artel_engine::{Clock, Command};
 use artel_model::id::RunId;
-use artel_model::run::{ResultDocument, Run, Submission};
+use artel_model::run::{ResultDocument, Run};
 use artel_store::LoggedEvent;
 
-use super::runs::{CommandRefused, RunDesk};
+use super::Backend;
+use super::log::run_event;
+use super::runs::{is_left_over, is_over};
 use super::story::Story;
 use crate::command::Context;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::output::{Shown, Watching};
-use crate::workshop::{Interrupts, Store, Workshop, prune, store_failed};
+use crate::workshop::Interrupts;
 
 /// How often a picture is drawn, in milliseconds.
 const FRAME_MS: u64 = 100;
 /// How often to look whether the process that drives a run is alive, in milliseconds.
 const ALIVE_MS: u64 = 500;
 /// The same for a run at a server, which is asked every time.
-const ALIVE_THERE_MS: u64 = 2_000;
+const ALIVE_REMOTE_MS: u64 = 2_000;
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;
 
@@ -32,208 +32,173 @@ pub(crate) struct Carried {
     pub(crate) result: ResultDocument,
 }
 
-/// Runs something here to its end. Ctrl-C cancels it; a second one leaves it as it is.
-pub(crate) async fn carry_out(
-    context: Context<'_>,
-    workshop: &Workshop,
-    submission: Submission,
-    key: Option<String>,
-    shown: Shown,
-) -> Result<Carried, Failure> {
-    // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
-    let interrupts = Interrupts::listen()?;
-    let submitted = workshop.engine.submit(submission, key).await.map_err(|error| not_submitted(&error))?;
-    let desk = RunDesk::of(context, workshop);
-    let story = see_through(context, &desk, submitted, shown, interrupts).await?;
-    // What was asked for is done, whatever becomes of what is old.
-    if let Err(failure) = keep_as_configured(context, &workshop.store).await {
-        context.output.talk(&format!("old runs were not removed: {}", failure.message));
+impl Backend {
+    /// Begins a run and waits for its end. Ctrl-C cancels it; a second one leaves it.
+    pub(crate) async fn carry_out(
+        &self,
+        context: Context<'_>,
+        begin: impl Future<Output = Result<StartedRun, Failure>>,
+        shown: Shown,
+    ) -> Result<Carried, Failure> {
+        // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
+        let interrupts = Interrupts::listen()?;
+        let StartedRun { run_id, repeated, .. } = begin.await?;
+        let story = self.see_through(context, run_id, repeated, shown, interrupts).await?;
+        // A failure to prune does not fail the run.
+        if let Err(failure) = self.prune_as_configured(context).await {
+            context.output.talk(&format!("old runs were not removed: {}", failure.message));
+        }
+        let (run, result) = self.run_result(story).await?;
+        Ok(Carried { run, result })
     }
-    let (run, result) = desk.result(story).await?;
-    Ok(Carried { run, result })
-}
 
-/// Lets a server begin something, and waits for its end. Ctrl-C cancels it; a second one leaves it to the server.
-pub(crate) async fn carry_out_there(
-    context: Context<'_>,
-    client: &Client,
-    begin: impl Future<Output = Result<StartedRun, Failure>>,
-    shown: Shown,
-) -> Result<Carried, Failure> {
-    let interrupts = Interrupts::listen()?;
-    let StartedRun { run_id, repeated, .. } = begin.await?;
-    let submitted = if repeated { Submitted::Existing(run_id) } else { Submitted::New(run_id) };
-    let desk = RunDesk::There(client.clone());
-    let story = see_through(context, &desk, submitted, shown, interrupts).await?;
-    let (run, result) = desk.result(story).await?;
-    Ok(Carried { run, result })
-}
-
-/// Waits for the end of a run that was begun.
-pub(super) async fn see_through(
-    context: Context<'_>,
-    desk: &RunDesk<'_>,
-    submitted: Submitted,
-    shown: Shown,
-    interrupts: Interrupts,
-) -> Result<Story, Failure> {
-    let mut watching = Watching::new(context.output, shown);
-    let story = match submitted {
-        Submitted::New(run) => to_the_end_of(context, desk, run, &mut watching, interrupts).await?,
-        Submitted::Existing(run) => {
+    /// Waits for the end of a run that was begun.
+    pub(super) async fn see_through(
+        &self,
+        context: Context<'_>,
+        run: RunId,
+        is_repeated: bool,
+        shown: Shown,
+        interrupts: Interrupts,
+    ) -> Result<Story, Failure> {
+        let mut watching = Watching::new(context.output, shown);
+        let story = if is_repeated {
             context.output.talk(&format!("run {run} was asked for with this key before"));
             let take = |logged: Option<&LoggedEvent>| match logged {
                 Some(logged) => watching.note(run, &logged.event),
                 None => watching.draw(Clock::system().now()),
             };
-            desk.follow(run, take, interrupts).await?
-        }
-    };
-    watching.end(Clock::system().now());
-    Ok(story)
-}
+            self.watch_run(run, take, interrupts).await?
+        } else {
+            self.to_the_end_of(context, run, &mut watching, interrupts).await?
+        };
+        watching.end(Clock::system().now());
+        Ok(story)
+    }
 
-/// Waits for the end of a run that was begun for whoever waits.
-async fn to_the_end_of(
-    context: Context<'_>,
-    desk: &RunDesk<'_>,
-    run: RunId,
-    watching: &mut Watching<'_>,
-    mut interrupts: Interrupts,
-) -> Result<Story, Failure> {
-    if !watching.is_live() {
+    /// Waits for the end of a run that was begun for this command.
+    async fn to_the_end_of(
+        &self,
+        context: Context<'_>,
+        run: RunId,
+        watching: &mut Watching<'_>,
+        mut interrupts: Interrupts,
+    ) -> Result<Story, Failure> {
+        let mut story = Story::new(run);
+        let mut events = self.follow_run(run).await?;
+        let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         loop {
             tokio::select! {
-                story = desk.wait(run) => return story,
-                () = interrupts.next() => cancel_or_leave(context, desk, run, watching).await?,
+                line = events.next_line() => {
+                    let Some(line) = line? else { return self.ended(run, story).await };
+                    let LoggedEvent { event, .. } = run_event(line)?;
+                    story.note(&event);
+                    if watching.is_live() {
+                        watching.note(run, &event);
+                    }
+                }
+                _ = frames.tick(), if watching.is_drawn() => watching.draw(Clock::system().now()),
+                () = interrupts.next() => self.cancel_or_leave(context, run, watching).await?,
             }
         }
     }
-    let mut story = Story::new(run);
-    let mut trail = desk.trail(run).await?;
-    let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
-    loop {
-        tokio::select! {
-            batch = trail.next() => {
-                let batch = batch?;
-                if batch.is_empty() {
-                    return Ok(story);
-                }
-                for LoggedEvent { event, .. } in &batch {
-                    story.note(event);
-                    watching.note(run, event);
-                }
-            }
-            _ = frames.tick(), if watching.is_drawn() => watching.draw(Clock::system().now()),
-            () = interrupts.next() => cancel_or_leave(context, desk, run, watching).await?,
-        }
-    }
-}
 
-/// The first time the run is cancelled, the second time it is left.
-async fn cancel_or_leave(
-    context: Context<'_>,
-    desk: &RunDesk<'_>,
-    run: RunId,
-    watching: &mut Watching<'_>,
-) -> Result<(), Failure> {
-    if watching.is_interrupted() {
+    /// Returns the log of a run that came to its end; a stream that ends before the run means that nothing drives it here.
+    async fn ended(&self, run: RunId, story: Story) -> Result<Story, Failure> {
+        let status = self.run(run).await?;
+        match status.filter(|status| !status.state.is_final()) {
+            None => Ok(story),
+            Some(_) => Err(Failure::missing(format!("run {run} is not driven here any more"))
+                .hint("`artel run recover` goes on with it")),
+        }
+    }
+
+    /// The first time the run is cancelled, the second time it is left.
+    async fn cancel_or_leave(
+        &self,
+        context: Context<'_>,
+        run: RunId,
+        watching: &mut Watching<'_>,
+    ) -> Result<(), Failure> {
+        if watching.is_interrupted() {
+            watching.stand_aside();
+            return Err(match self {
+                Self::Local(_) => {
+                    Failure::failed(format!("run {run} was left unfinished; everything it ran is killed"))
+                        .hint("`artel run recover` goes on with it")
+                }
+                Self::Remote(_) => {
+                    Failure::failed(format!("stopped waiting; the server goes on ending run {run}"))
+                        .hint(format!("`artel run show {run}` says how it ended"))
+                }
+            });
+        }
+        watching.interrupted();
         watching.stand_aside();
-        return Err(match desk {
-            RunDesk::Here(..) => {
-                Failure::failed(format!("run {run} was left unfinished; everything it ran is killed"))
-                    .hint("`artel run recover` goes on with it")
-            }
-            RunDesk::There(_) => {
-                Failure::failed(format!("stopped waiting; the server goes on ending run {run}"))
-                    .hint(format!("`artel run show {run}` says how it ended"))
-            }
+        context.output.talk(match self {
+            Self::Local(_) => "cancelling; once more kills everything and leaves the run as it is",
+            Self::Remote(_) => "cancelling; once more stops waiting, and the server goes on ending the run",
         });
+        match self.command_run(run, &Command::Cancel).await {
+            Ok(_) => Ok(()),
+            // It was faster.
+            Err(error) if is_over(&error) => Ok(()),
+            Err(error) => Err(Failure::from(error).hint(match self {
+                Self::Local(_) => "`artel run recover` goes on with what was begun",
+                Self::Remote(_) => "the run goes on at the server; `artel run cancel` ends it",
+            })),
+        }
     }
-    watching.interrupted();
-    watching.stand_aside();
-    context.output.talk(match desk {
-        RunDesk::Here(..) => "cancelling; once more kills everything and leaves the run as it is",
-        RunDesk::There(_) => "cancelling; once more stops waiting, and the server goes on ending the run",
-    });
-    match desk.tell(run, &Command::Cancel).await {
-        // It was faster.
-        Ok(_) | Err(CommandRefused::Over(_)) => Ok(()),
-        Err(CommandRefused::Other(failure)) => Err(failure.hint(match desk {
-            RunDesk::Here(..) => "`artel run recover` goes on with what was begun",
-            RunDesk::There(_) => "the run goes on at the server; `artel run cancel` ends it",
-        })),
+
+    /// Removes what ended too long ago, when the configuration of this data folder says so.
+    async fn prune_as_configured(&self, context: Context<'_>) -> Result<(), Failure> {
+        let (Self::Local(_), Some(days)) = (self, context.config.retention_days.value) else { return Ok(()) };
+        self.prune_runs(Clock::system().now() - u64::from(days) * DAY_MS).await?;
+        Ok(())
     }
-}
 
-/// Says why a run was not begun.
-pub(super) fn not_submitted(error: &SubmitError) -> Failure {
-    match error {
-        SubmitError::KeyTaken { run, .. } => Failure::usage(chain(error))
-            .hint(format!("give another `--key`, or look at the earlier run with `artel run show {run}`")),
-        SubmitError::Closing | SubmitError::Store(_) => store_failed(error),
-    }
-}
-
-/// Removes what ended too long ago, when the configuration says so.
-async fn keep_as_configured(context: Context<'_>, store: &Store) -> Result<(), Failure> {
-    let Some(days) = context.config.retention_days.value else { return Ok(()) };
-    let before = Clock::system().now() - u64::from(days) * DAY_MS;
-    prune(context, store, before).await?;
-    Ok(())
-}
-
-impl RunDesk<'_> {
-    /// Follows a run that somebody else began to its end, as long as somebody alive drives it. What happens is handed on,
-    /// and also, now and then, that nothing did. Ctrl-C only stops the watching.
-    pub(crate) async fn follow(
+    /// Follows a run that another process began to its end, as long as a living process drives it. What happens is handed
+    /// on, and also, now and then, that nothing did. Ctrl-C only stops the watching.
+    pub(crate) async fn watch_run(
         &self,
         run: RunId,
         mut take: impl FnMut(Option<&LoggedEvent>),
         mut interrupts: Interrupts,
     ) -> Result<Story, Failure> {
         let mut story = Story::new(run);
-        let mut trail = self.trail(run).await?;
+        let mut events = self.follow_run(run).await?;
         let mut looks = tokio::time::interval(Duration::from_millis(match self {
-            Self::Here(..) => ALIVE_MS,
-            Self::There(_) => ALIVE_THERE_MS,
+            Self::Local(_) => ALIVE_MS,
+            Self::Remote(_) => ALIVE_REMOTE_MS,
         }));
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
-        let mut is_left_over = false;
+        let mut was_left_over = false;
         loop {
             tokio::select! {
                 biased;
-                batch = trail.next() => {
-                    let batch = batch?;
-                    if batch.is_empty() {
-                        return Ok(story);
-                    }
-                    for logged in &batch {
-                        story.note(&logged.event);
-                        take(Some(logged));
-                    }
+                line = events.next_line() => {
+                    let Some(line) = line? else { return Ok(story) };
+                    let logged = run_event(line)?;
+                    story.note(&logged.event);
+                    take(Some(&logged));
                 }
                 _ = looks.tick() => {
-                    // Who ends a run is alive until it is written, so a second look finds the end that the first missed.
-                    let left_over = self.run(run).await?.is_none_or(|found| found.is_left_over());
-                    if left_over && is_left_over {
-                        return Err(Failure::failed(format!("nobody drives run {run} any more"))
-                            .hint(self.who_goes_on()));
+                    // The process that ends a run is alive until the end is written, so a second look finds the end that
+                    // the first one missed.
+                    let left_over = self.run(run).await?.is_none_or(|found| is_left_over(&found));
+                    if left_over && was_left_over {
+                        return Err(Failure::failed(format!("nobody drives run {run} any more")).hint(match self {
+                            Self::Local(_) => "`artel run recover` goes on with it",
+                            Self::Remote(_) => "the server goes on with it when it starts again",
+                        }));
                     }
-                    is_left_over = left_over;
+                    was_left_over = left_over;
                 }
                 _ = frames.tick() => take(None),
                 () = interrupts.next() => {
                     return Err(Failure::failed(format!("stopped watching; run {run} goes on")));
                 }
             }
-        }
-    }
-
-    fn who_goes_on(&self) -> &'static str {
-        match self {
-            Self::Here(..) => "`artel run recover` goes on with it",
-            Self::There(_) => "the server goes on with it when it starts again",
         }
     }
 }

@@ -1,9 +1,7 @@
-//! A run as its log tells it: its state, and what its scripts said.
+//! A run as its log tells it.
 
 use artel_model::id::RunId;
-use artel_model::name::SkillName;
-use artel_model::run::{ResultDocument, Run, StampedEvent, Trace};
-use artel_store::SkillHealth;
+use artel_model::run::{Run, StampedEvent};
 
 use crate::failure::Failure;
 
@@ -11,13 +9,12 @@ use crate::failure::Failure;
 pub(crate) struct Story {
     id: RunId,
     run: Option<Run>,
-    trace: Trace,
 }
 
 impl Story {
     /// Begins with nothing.
     pub(crate) fn new(id: RunId) -> Self {
-        Self { id, run: None, trace: Trace::default() }
+        Self { id, run: None }
     }
 
     /// Returns which run it is about.
@@ -27,12 +24,11 @@ impl Story {
 
     /// Takes in the next event of the log.
     pub(crate) fn note(&mut self, event: &StampedEvent) {
-        self.trace.note(event);
         match &mut self.run {
             None => self.run = Run::replay(self.id, [event]),
             Some(run) => {
                 run.apply(event);
-                // Who only looks keeps no records.
+                // A reader keeps no records.
                 run.take_effects("");
             }
         }
@@ -40,21 +36,7 @@ impl Story {
 
     /// Returns the run.
     pub(super) fn into_run(self) -> Result<Run, Failure> {
-        self.run.ok_or_else(|| unreadable(self.id))
+        let id = self.id;
+        self.run.ok_or_else(|| Failure::missing(format!("the log of run {id} cannot be read")))
     }
-
-    /// Makes the result document.
-    pub(super) fn result(self, failed_for_good: &[SkillHealth]) -> Result<(Run, ResultDocument), Failure> {
-        let Self { id, run, trace } = self;
-        let run = run.ok_or_else(|| unreadable(id))?;
-        let has_failed = |skill: &SkillName, hash: &str| {
-            failed_for_good.iter().any(|failed| failed.skill == *skill && failed.content_hash == hash)
-        };
-        let document = trace.result(&run, has_failed);
-        Ok((run, document))
-    }
-}
-
-fn unreadable(id: RunId) -> Failure {
-    Failure::missing(format!("the log of run {id} cannot be read"))
 }

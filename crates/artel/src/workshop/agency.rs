@@ -7,12 +7,12 @@ use artel_agents::{Agents, AgentsConfig, AgentsParts, IsAlive, Office, Stores, W
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::{PatternPlanner, Planner};
 use artel_engine::{Clock, Engine, OneShelf, Shelves, SkillShelf};
-use artel_model::agent::{Cause, Layer};
+use artel_model::agent::Layer;
 use artel_store::OwnerId;
 use camino::Utf8PathBuf;
 
 use super::office::{BusAway, open_office};
-use super::open::{POLL_MS, Workshop, person};
+use super::open::{POLL_MS, Workshop};
 use super::planner::planner;
 use super::store::Store;
 use super::teller::Teller;
@@ -119,7 +119,7 @@ fn agents_config(context: Context<'_>, owner: OwnerId) -> AgentsConfig {
 }
 
 /// A shelf for who only looks and tells.
-fn no_skills(context: Context<'_>) -> Result<SkillShelf, Failure> {
+pub(super) fn no_skills(context: Context<'_>) -> Result<SkillShelf, Failure> {
     let catalog = Catalog::load(&CatalogRequest {
         roots: Vec::new(),
         options: LoadOptions { keep: Keep::Descriptions, ..context.config.limits.value },
@@ -128,9 +128,4 @@ fn no_skills(context: Context<'_>) -> Result<SkillShelf, Failure> {
     });
     let data = shelf::absolute(&context.config.data.value)?;
     Ok(SkillShelf::new(catalog, Vec::new(), Utf8PathBuf::from("."), data))
-}
-
-/// Returns who wants something of an agent.
-pub(crate) fn cause(context: Context<'_>) -> Cause {
-    Cause::by(person(&context.config.environment).0)
 }

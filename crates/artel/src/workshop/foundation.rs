@@ -106,7 +106,7 @@ pub(crate) fn stores(store: &Store) -> Stores {
     }
 }
 
-fn catalogs(context: Context<'_>, stores: &Stores) -> Result<Catalogs, Failure> {
+pub(super) fn catalogs(context: Context<'_>, stores: &Stores) -> Result<Catalogs, Failure> {
     let config = context.config.clone();
     let load: LoadDefault =
         Arc::new(move || load_catalog(&config, Keep::Instructions).map_err(|failure| failure.message));

@@ -3,11 +3,11 @@
 //! Knows nothing of what can be typed, and prints only what happens while a run goes on.
 
 mod agency;
+mod application;
 mod assistant;
 mod drivers;
 mod foundation;
 mod interrupts;
-mod key_cabinet;
 #[cfg(debug_assertions)]
 mod mortal;
 mod office;
@@ -24,18 +24,16 @@ mod shelf;
 mod store;
 mod teller;
 
-pub(crate) use agency::{Agency, cause};
-pub(crate) use foundation::{Foundation, local_principal, stores};
+pub(crate) use agency::Agency;
+pub(crate) use application::{app_to_read, app_to_work};
+pub(crate) use foundation::{Foundation, local_principal};
 pub(crate) use interrupts::Interrupts;
-pub(crate) use key_cabinet::KeyCabinet;
-pub(crate) use office::{BusAway, Reached, open_office, reach_bus};
-pub(crate) use open::{Workshop, launcher_program, person, settings_rules, store_failed};
-pub(crate) use planner::{planner, planning_ms};
-pub(crate) use prune::{prune, prune_work};
+pub(crate) use office::{BusAway, Reached, reach_bus};
+pub(crate) use open::{Workshop, launcher_program, settings_rules};
 pub(crate) use reload::Reloading;
 pub(crate) use runtime::wait_for;
 pub(crate) use second_scanner::second_verdicts;
 pub(crate) use serving::{Serving, Token, server_config};
-pub(crate) use shelf::{Shelf, failed_for_good, local_health};
+pub(crate) use shelf::{Shelf, local_health};
 pub(crate) use store::Store;
 pub(crate) use teller::Teller;

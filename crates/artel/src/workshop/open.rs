@@ -7,7 +7,7 @@ use artel_app::operations::SettingsRules;
 use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessMark, end_orphans};
 use artel_engine::{
     AssetStore, Clock, Engine, EngineConfig, Grants, OneShelf, OwnEnvironment, OwnerLock, ScriptHands,
-    ScriptRules, Shelves, SkillShelf, gone, keep_files_private, make_private_folder, remove_folder,
+    ScriptRules, Shelves, gone, keep_files_private, make_private_folder, remove_folder,
 };
 use artel_model::run::Origin;
 use artel_model::setting::EnvAllowList;
@@ -20,7 +20,7 @@ use super::shelf::{Shelf, absolute};
 use super::store::{Store, make_private};
 use crate::command::Context;
 use crate::config::{Config, Environment};
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 
 /// How often to look for what other processes wrote, in milliseconds.
 pub(super) const POLL_MS: u64 = 25;
@@ -38,7 +38,6 @@ pub(crate) fn launcher_program(config: &Config) -> LauncherProgram {
 pub(crate) struct Workshop {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
-    pub(crate) skills: Arc<SkillShelf>,
     pub(crate) launcher: Launcher,
     hands: ScriptHands,
     shelves: Arc<dyn Shelves>,
@@ -110,7 +109,7 @@ impl Workshop {
             Arc::new(hands.clone()),
             Clock::system(),
         );
-        Ok(Self { engine, store, skills: shelf.skills, launcher, hands, shelves, work, data, is_alive, lock })
+        Ok(Self { engine, store, launcher, hands, shelves, work, data, is_alive, lock })
     }
 
     /// Returns who drives what is begun here.
@@ -232,9 +231,4 @@ pub(crate) fn settings_rules(config: &Config) -> SettingsRules {
         allowed: EnvAllowList::new(&config.skill_env.value),
         environment: Arc::new(Variables(config.environment.clone())),
     }
-}
-
-/// Says that the store failed while a run went on.
-pub(crate) fn store_failed(error: &dyn std::error::Error) -> Failure {
-    Failure::missing(chain(error)).hint("`artel run recover` goes on with what was begun")
 }

@@ -1,27 +1,23 @@
 //! Everything that a server is made of, from the configuration.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use artel_api::plans::PlannerWord;
-use artel_app::{
-    App, AppParts, Catalogs, FolderWatching, KeyRing, NamedPlanners, Reread, RunSettings, Stores,
-    fresh_admin_token,
-};
-use artel_engine::{Clock, close_to_others};
+use artel_app::{App, Catalogs, FolderWatching, KeyRing, NamedPlanners, Reread, Stores, fresh_admin_token};
+use artel_engine::close_to_others;
 use artel_model::access::{AdminToken, TeamId};
-use artel_server::{Authenticator, Certificate, Http, HttpParts, McpChatTools, OidcConfig, ServerConfig};
+use artel_server::{Authenticator, Certificate, Http, HttpParts, OidcConfig, ServerConfig};
 use tokio::task::JoinHandle;
 
 use super::agency::Agency;
+use super::application::{Given, application};
 use super::assistant::assistant;
 use super::foundation::{Foundation, local_principal};
 use super::interrupts::Interrupts;
 use super::office::BusAway;
-use super::open::{Workshop, settings_rules};
-use super::planner::{planner, planning_ms};
+use super::open::Workshop;
+use super::planner::planner;
 use super::probes::probes;
-use super::prune::storeroom;
 use super::shelf::absolute;
 use crate::command::Context;
 use crate::config::{Config, PlannerKind};
@@ -107,32 +103,19 @@ impl Serving {
         let keys = authenticator
             .as_ref()
             .map_or_else(|| KeyRing::new(stores.keys.clone()), |authenticator| authenticator.keys().clone());
-        let run = context.config.run.value;
-        let app = App::new(AppParts {
-            quotas: context.config.quotas.value.each,
-            publishes_skills: context.config.server.value.publishes_skills,
-            clock: Clock::system(),
+        let given = Given {
             stores,
             engine: workshop.engine.clone(),
-            agents: agency.agents.clone(),
-            office: agency.office.clone(),
+            agency: &agency,
             shelves,
             catalogs: catalogs.clone(),
-            hubs: hubs.clone(),
-            planner: agency.planner.clone(),
+            hubs: Some(hubs.clone()),
             named_planners: named_planners(context, &workshop),
-            storeroom: storeroom(context)?,
             assistant: assistant(context.config)?,
-            runs: RunSettings {
-                deadline_ms: run.deadline_ms,
-                planning_ms: planning_ms(context),
-                slots: run.slots,
-            },
-            settings: settings_rules(context.config),
             keys,
-            chat_tools: Arc::new(McpChatTools),
             probes: probes(&workshop.store, workshop.data()),
-        });
+        };
+        let app = application(context, given)?;
         let metrics = crate::metrics::renderer()?;
         let http = authenticator
             .map(|authenticator| Http::new(app.clone(), HttpParts { config, authenticator, metrics }));
@@ -201,7 +184,7 @@ impl Serving {
 }
 
 /// Makes every planner that may be asked for by name; of one that is not configured, why it cannot be.
-fn named_planners(context: Context<'_>, workshop: &Workshop) -> NamedPlanners {
+pub(super) fn named_planners(context: Context<'_>, workshop: &Workshop) -> NamedPlanners {
     let kinds = [
         (PlannerWord::Pattern, PlannerKind::Pattern),
         (PlannerWord::Llm, PlannerKind::Llm),

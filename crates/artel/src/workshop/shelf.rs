@@ -55,10 +55,3 @@ pub(crate) async fn local_health(store: &Store) -> Result<Vec<SkillHealth>, Fail
     let counts = store.health.health_counts().await.map_err(|error| Failure::unavailable(&error))?;
     Ok(seen_health(&counts, &OwnerKey::of(None), Clock::system().now()))
 }
-
-/// Returns the skills that failed too often to be worth another plan.
-pub(crate) async fn failed_for_good(store: &Store) -> Result<Vec<SkillHealth>, Failure> {
-    let mut health = local_health(store).await?;
-    health.retain(|health| !health.health.is_usable());
-    Ok(health)
-}

@@ -21,24 +21,24 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// Opens the store; without one there is no run to be told anything.
-    pub(crate) async fn open(context: Context<'_>) -> Result<Self, Failure> {
-        Self::open_if_any(context).await?.ok_or_else(|| no_store(context))
-    }
-
     /// Opens the store if there is one.
     pub(crate) async fn open_if_any(context: Context<'_>) -> Result<Option<Self>, Failure> {
-        let Some(store) = Store::open_existing(context.config).await? else { return Ok(None) };
+        match Store::open_existing(context.config).await? {
+            Some(store) => Self::on(context, store).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Opens the store, and makes it where there is none.
+    pub(crate) async fn make(context: Context<'_>) -> Result<Self, Failure> {
+        Self::on(context, Store::open(context.config).await?)
+    }
+
+    fn on(context: Context<'_>, store: Store) -> Result<Self, Failure> {
         let config = engine_config(context.config, OwnerId(String::new()));
         let engine = Engine::start(config, store.runs.clone(), Arc::new(NoHands), Clock::system());
-        Ok(Some(Self { engine, store, is_alive: owners(context.config)? }))
+        Ok(Self { engine, store, is_alive: owners(context.config)? })
     }
-}
-
-/// Says that nothing was ever run.
-fn no_store(context: Context<'_>) -> Failure {
-    Failure::failed(format!("nothing was run yet: there is no `{}`", context.config.store.value))
-        .hint("`artel skill run` and `artel plan run` run something; `--data` names another data folder")
 }
 
 /// Hands of an engine that drives nothing.

@@ -1,36 +1,42 @@
 //! `artel agent execute`.
 
-use artel_agents::CallError;
 use artel_api::agents::{Operation, OperationAnswer};
-use artel_api::client::{ApiPath, Client, ClientError};
 use artel_catalog::{Catalog, Keep};
 use artel_engine::Command;
-use artel_model::agent::{AgentDocument, DenialCode};
+use artel_model::agent::DenialCode;
 use artel_model::id::AgentId;
 use artel_model::schema::Schema;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::request::pairs;
 use crate::cli::ExecuteArgs;
 use crate::command::Context;
 use crate::command::parameters;
 use crate::command::skill_run::{given, refused, schema};
-use crate::desk::{AgentRoll, RunDesk};
-use crate::failure::{self, Failure, chain};
+use crate::desk::{Backend, BackendError};
+use crate::failure::Failure;
 use crate::output::Tone;
-use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Workshop, cause, person, wait_for};
+use crate::workshop::{Interrupts, Shelf, wait_for};
 
 pub(crate) fn execute(context: Context<'_>, args: &ExecuteArgs) -> Result<(), Failure> {
-    let (agent, called) = match context.remote()? {
-        None => wait_for(execute_here(context, args))?,
-        Some(client) => {
-            let is_typed = !args.values.is_empty();
-            let catalog = if is_typed { Some(context.catalog(Keep::Descriptions)?) } else { None };
-            let params = params(args, catalog.as_ref())?;
-            wait_for(execute_there(context, args, &client, params))?
-        }
+    let remote = context.remote()?;
+    let catalog = match remote.is_some() && !args.values.is_empty() {
+        true => Some(context.catalog(Keep::Descriptions)?),
+        false => None,
     };
+    let (agent, called) = wait_for(async {
+        let (backend, params) = match remote {
+            Some(client) => (Backend::Remote(client), params(args, catalog.as_ref())?),
+            None => {
+                let shelf = Shelf::open(context, Keep::Descriptions).await?;
+                let params = params(args, Some(shelf.catalog()))?;
+                (Backend::open_to_work(context, shelf).await?, params)
+            }
+        };
+        let called = call(context, args, &backend, params).await;
+        backend.close().await;
+        called
+    })?;
     print(context, args, agent, called)
 }
 
@@ -44,40 +50,20 @@ struct NotCalled {
     kind: fn(String) -> Failure,
 }
 
-async fn execute_here(context: Context<'_>, args: &ExecuteArgs) -> Result<(AgentId, Called), Failure> {
-    let shelf = Shelf::open(context, Keep::Descriptions).await?;
-    let params = params(args, Some(shelf.catalog()))?;
-    let workshop = Workshop::open(context, shelf).await?;
-    let agent = AgentRoll::Here(&workshop.store).find(&args.which.agent).await?.agent_id;
-    let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
-    let mut interrupts = Interrupts::listen()?;
-    let mut calling = std::pin::pin!(agency.agents.execute(agent, &args.operation, params, cause(context)));
-    let called = loop {
-        tokio::select! {
-            called = &mut calling => break called,
-            () = interrupts.next() => cancel(context, &workshop, agent).await?,
-        }
-    };
-    workshop.close().await;
-    Ok((agent, called.map_err(|error| not_called(&error))))
-}
-
-async fn execute_there(
+async fn call(
     context: Context<'_>,
     args: &ExecuteArgs,
-    client: &Client,
+    backend: &Backend,
     params: Map<String, Value>,
 ) -> Result<(AgentId, Called), Failure> {
-    let agent = AgentRoll::There(client).find(&args.which.agent).await?.agent_id;
+    let agent = backend.find_agent(&args.which.agent).await?.agent_id;
     let mut interrupts = Interrupts::listen()?;
-    let path = ApiPath::new("/api/agents").name(agent).then("execute");
     let operation = Operation { operation: args.operation.clone(), params };
-    let key = Uuid::new_v4().to_string();
-    let mut calling = std::pin::pin!(client.post::<OperationAnswer>(&path, &operation, Some(&key)));
+    let mut calling = std::pin::pin!(backend.execute(agent, operation));
     let answer = loop {
         tokio::select! {
             answer = &mut calling => break answer,
-            () = interrupts.next() => cancel_there(context, client, agent).await?,
+            () = interrupts.next() => cancel(context, backend, agent).await?,
         }
     };
     match answer {
@@ -86,41 +72,27 @@ async fn execute_there(
             let (code, message) = error.map(|error| (error.code, error.message)).unwrap_or_default();
             Ok((agent, Err(NotCalled { code, message, kind: Failure::failed })))
         }
-        Err(error) => Ok((agent, Err(told(&error).ok_or_else(|| failure::refused(&error))?))),
+        Err(error) => Ok((agent, Err(not_called(error)?))),
     }
 }
 
-/// Reads the refusal of a server: the codes of calls are in capitals.
-fn told(error: &ClientError) -> Option<NotCalled> {
-    let code = error.code().filter(|code| !code.contains(char::is_lowercase))?;
+/// Reads a refusal: the codes of calls are in capitals. What cannot be called so is wrong usage, what may not be called is a
+/// failure.
+fn not_called(error: BackendError) -> Result<NotCalled, Failure> {
+    let Some(code) = error.code().filter(|code| !code.contains(char::is_lowercase)) else {
+        return Err(error.into());
+    };
     let kind: fn(String) -> Failure =
         if code == DenialCode::InvalidParameters.as_str() { Failure::usage } else { Failure::failed };
-    Some(NotCalled { code: code.to_owned(), message: chain(error), kind })
+    Ok(NotCalled { code: code.to_owned(), message: error.message(), kind })
 }
-
-/// Ends the call at the server, and with it the wait; the agent stays.
-async fn cancel_there(context: Context<'_>, client: &Client, agent: AgentId) -> Result<(), Failure> {
-    context.output.talk(CANCELLING);
-    let path = ApiPath::new("/api/agents").name(agent);
-    let agent: AgentDocument = client.get(&path).await.map_err(|error| failure::refused(&error))?;
-    if let Some(run) = agent.run_id {
-        // That the run is over already is as good.
-        let _ = RunDesk::There(client.clone()).tell(run, &Command::Cancel).await;
-    }
-    Ok(())
-}
-
-/// What is said when a call is ended.
-const CANCELLING: &str = "cancelling the call";
 
 /// Ends the call, and with it the wait; the agent stays.
-async fn cancel(context: Context<'_>, workshop: &Workshop, agent: AgentId) -> Result<(), Failure> {
-    context.output.talk(CANCELLING);
-    let row = workshop.store.agents.agent(agent).await.map_err(|error| Failure::unavailable(&error))?;
-    let work = row.as_ref().and_then(|row| row.record.standing.work());
-    if let Some(run) = work.and_then(|work| work.run_id) {
+async fn cancel(context: Context<'_>, backend: &Backend, agent: AgentId) -> Result<(), Failure> {
+    context.output.talk("cancelling the call");
+    if let Some(run) = backend.agent(agent).await?.and_then(|agent| agent.run_id) {
         // That the run is over already is as good.
-        let _ = workshop.engine.command(run, &Command::Cancel, person(&context.config.environment)).await;
+        let _ = backend.command_run(run, &Command::Cancel).await;
     }
     Ok(())
 }
@@ -172,18 +144,4 @@ fn print(context: Context<'_>, args: &ExecuteArgs, agent: AgentId, called: Calle
         return Err(kind(String::new()));
     }
     Err(kind(format!("{code}: {message}")))
-}
-
-/// What cannot be called so is wrong usage, what may not be called or fails is a failure.
-fn not_called(error: &CallError) -> NotCalled {
-    let kind: fn(String) -> Failure = match error {
-        CallError::Invalid(_) => Failure::usage,
-        CallError::Denied(denial) if denial.code == DenialCode::InvalidParameters => Failure::usage,
-        CallError::Denied(_)
-        | CallError::UnknownTool { .. }
-        | CallError::Failed(_)
-        | CallError::Transition(_) => Failure::failed,
-        CallError::Agents(_) => Failure::missing,
-    };
-    NotCalled { code: error.code().to_owned(), message: chain(error), kind }
 }

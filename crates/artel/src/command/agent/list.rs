@@ -2,39 +2,40 @@
 
 use std::collections::BTreeSet;
 
+use artel_api::Paged;
+use artel_api::agents::AgentsQuery;
 use artel_engine::Clock;
 use artel_model::agent::AgentDocument;
-use artel_store::{AgentFilter, Page};
-use serde_json::json;
 
 use crate::cli::AgentListArgs;
 use crate::command::Context;
-use crate::command::runs::{page_of, tell_next};
-use crate::desk::AgentDesk;
+use crate::command::runs::{comma_separated, page_of, tell_next};
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
 use crate::workshop::wait_for;
 
 pub(crate) fn list(context: Context<'_>, args: &AgentListArgs) -> Result<(), Failure> {
     let (page, left_over) = wait_for(async {
-        let Some(desk) = AgentDesk::open_if_any(context).await? else {
-            return Ok((Page { items: Vec::new(), next: None }, BTreeSet::new()));
+        let Some(backend) = Backend::open_if_any(context).await? else {
+            return Ok((Paged { items: Vec::new(), next: None }, BTreeSet::new()));
         };
         let parent = match &args.parent {
-            Some(parent) => Some(desk.find(parent).await?.agent_id),
+            Some(parent) => Some(backend.find_agent(parent).await?.agent_id.0),
             None => None,
         };
-        let states = args.state.iter().map(|choice| choice.0).collect();
-        let filter = AgentFilter { states, parent, ..AgentFilter::default() };
-        let page = desk.list(&filter, &page_of(&args.page)).await?;
-        // Data says where agents stand; whether somebody sees to them is for people.
+        let (after, limit) = page_of(&args.page);
+        let state = comma_separated(args.state.iter().map(|choice| choice.0.as_str()));
+        let query = AgentsQuery { state, parent, after, limit, ..AgentsQuery::default() };
+        let page = backend.list_agents(query).await?;
+        // Data says where agents stand; whether a process drives them is for people.
         let left_over =
-            if context.output.json { BTreeSet::new() } else { desk.left_over(&page.items).await? };
+            if context.output.json { BTreeSet::new() } else { backend.left_over_agents().await? };
         Ok((page, left_over))
     })?;
     let output = context.output;
     if output.json {
-        output.document(&json!({"items": page.items, "next": page.next.map(|cursor| cursor.0)}));
+        output.document(&page);
         return Ok(());
     }
     let now = Clock::system().now();
@@ -53,7 +54,7 @@ pub(crate) fn list(context: Context<'_>, args: &AgentListArgs) -> Result<(), Fai
         ]);
     }
     output.data(&table.render(output));
-    tell_next(context, page.items.len(), page.next.as_ref(), "agent");
+    tell_next(context, page.items.len(), page.next.as_deref(), "agent");
     Ok(())
 }
 

@@ -5,16 +5,16 @@ use serde_json::json;
 
 use crate::cli::AgentArgs;
 use crate::command::Context;
-use crate::desk::AgentDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
 use crate::workshop::wait_for;
 
 pub(crate) fn metrics(context: Context<'_>, args: &AgentArgs) -> Result<(), Failure> {
     let metrics = wait_for(async {
-        let desk = AgentDesk::open(context).await?;
-        let agent = desk.find(&args.agent).await?;
-        desk.metrics(&agent).await
+        let backend = Backend::open(context).await?;
+        let agent = backend.find_agent(&args.agent).await?;
+        Ok(backend.agent_metrics(agent.agent_id).await?)
     })?;
     let output = context.output;
     if output.json {

@@ -9,7 +9,6 @@ mod policy;
 mod prune;
 mod request;
 mod see_to;
-mod see_to_there;
 mod show;
 mod spawn;
 mod start;

@@ -6,15 +6,15 @@ use serde_json::json;
 
 use crate::cli::Moment;
 use crate::command::Context;
-use crate::desk::AgentDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
 pub(crate) fn prune(context: Context<'_>, before: Moment) -> Result<(), Failure> {
     let before = before.before(Clock::system().now());
     let PrunedAgents { removed, folders } = wait_for(async {
-        match AgentDesk::open_if_any(context).await? {
-            Some(desk) => desk.prune(before).await,
+        match Backend::open_if_any(context).await? {
+            Some(backend) => Ok(backend.prune_agents(before).await?),
             None => Ok(PrunedAgents { removed: 0, folders: 0 }),
         }
     })?;

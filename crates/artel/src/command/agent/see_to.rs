@@ -1,145 +1,169 @@
-//! Sees to the work of an agent until it is over, while somebody watches and may press Ctrl-C.
+//! Waits for the end of an agent's work, while a person watches and may press Ctrl-C.
 
 use std::time::Duration;
 
-use artel_agents::{Agents, CommandRefused};
-use artel_engine::{Clock, Follow, FollowError};
-use artel_model::agent::{AgentDocument, AgentRecord};
+use artel_engine::Clock;
+use artel_model::agent::{AgentDocument, AgentState, DriverKind};
 use artel_model::id::{AgentId, RunId};
-use artel_store::{LoggedEvent, Revision};
+use artel_store::LoggedEvent;
 
 use super::event::line;
 use crate::command::Context;
-use crate::failure::{Failure, chain};
+use crate::desk::{Backend, EventStream, Telling, agent_event, run_event};
+use crate::failure::Failure;
 use crate::output::{Shown, Watching};
-use crate::workshop::{Interrupts, Workshop, cause};
+use crate::workshop::Interrupts;
 
-/// How often to look what happened, in milliseconds.
-const LOOK_MS: u64 = 50;
-/// Events of an agent that are read at once.
-const EVENTS_PAGE: usize = 500;
+/// How often a picture is drawn, in milliseconds.
+const FRAME_MS: u64 = 100;
+/// How long to wait for what is written after an agent was stopped.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Sees to an agent's work.
+/// Waits for the end of an agent's work.
 #[derive(Clone, Copy)]
 pub(super) struct SeeTo<'a> {
     pub(super) context: Context<'a>,
-    pub(super) workshop: &'a Workshop,
-    pub(super) agents: &'a Agents,
+    pub(super) backend: &'a Backend,
     pub(super) shown: Shown,
 }
 
 impl SeeTo<'_> {
-    /// Waits for the end. Ctrl-C cancels the agent with everything below it; a second one leaves it as it is.
+    /// Waits for the end of the work that an agent has by itself. Ctrl-C cancels the agent with everything below it; a second
+    /// one leaves it.
     pub(super) async fn end(
         self,
-        record: AgentRecord,
+        agent: AgentDocument,
         mut interrupts: Interrupts,
     ) -> Result<AgentDocument, Failure> {
-        let id = record.agent_id;
+        match agent.driver {
+            DriverKind::External => return Ok(agent),
+            DriverKind::Skill | DriverKind::Plan | DriverKind::Llm | DriverKind::Command => {}
+        }
+        let id = agent.agent_id;
         if self.shown == Shown::Steps {
             self.context.output.talk(&format!("agent {id}"));
         }
-        let mut work = std::pin::pin!(self.work(&record));
+        let mut work = std::pin::pin!(self.work(&agent));
         tokio::select! {
             ended = &mut work => return ended,
             () = interrupts.next() => {}
         }
-        self.context.output.talk("cancelling; once more kills everything and leaves the agent as it is");
-        let mut cancelling = std::pin::pin!(self.cancel(id));
+        self.context.output.talk(match self.backend {
+            Backend::Local(_) => "cancelling; once more kills everything and leaves the agent as it is",
+            Backend::Remote(_) => {
+                "cancelling; once more stops waiting, and the server goes on ending the agent's work"
+            }
+        });
+        let mut cancelling = std::pin::pin!(self.backend.tell_agent(id, Telling::Cancel));
         let mut is_told = false;
         loop {
             tokio::select! {
                 ended = &mut work => return ended,
-                told = &mut cancelling, if !is_told => {
-                    told?;
-                    is_told = true;
-                }
-                () = interrupts.next() => {
-                    let message = format!("agent {id} was left unfinished; everything it ran is killed");
-                    return Err(Failure::failed(message).hint("`artel agent recover` goes on with it"));
-                }
+                // That it was faster is as good; what else went wrong is told by how it ends.
+                _ = &mut cancelling, if !is_told => is_told = true,
+                () = interrupts.next() => return Err(self.left(id)),
             }
         }
     }
 
-    async fn cancel(&self, id: AgentId) -> Result<(), Failure> {
-        match self.agents.cancel(id, cause(self.context).because("Ctrl-C")).await {
-            // It was faster.
-            Ok(_) | Err(CommandRefused::Transition(_) | CommandRefused::Unknown(_)) => Ok(()),
-            Err(
-                error @ (CommandRefused::Run(_)
-                | CommandRefused::Full(_)
-                | CommandRefused::StillEnding(_)
-                | CommandRefused::Failed(_)),
-            ) => Err(Failure::missing(chain(&error))),
+    fn left(&self, id: AgentId) -> Failure {
+        match self.backend {
+            Backend::Local(_) => {
+                Failure::failed(format!("agent {id} was left unfinished; everything it ran is killed"))
+                    .hint("`artel agent recover` goes on with it")
+            }
+            Backend::Remote(_) => {
+                Failure::failed(format!("stopped waiting; the server goes on ending the work of agent {id}"))
+                    .hint(format!("`artel agent show {id}` says how it ended"))
+            }
         }
     }
 
-    /// Waits until the agent's work is over, and that of all that it spawned.
-    async fn work(&self, record: &AgentRecord) -> Result<AgentDocument, Failure> {
-        let id = record.agent_id;
+    /// Waits until the agent's work is over, and what it spawned in this process too.
+    async fn work(&self, agent: &AgentDocument) -> Result<AgentDocument, Failure> {
+        let id = agent.agent_id;
         let mut watching = Watching::new(self.context.output, self.shown);
-        let mut told = Revision(0);
-        let run = record.standing.work().and_then(|work| work.run_id);
-        let mut follow = run.map(|run| (run, self.workshop.engine.follow(run, Revision(0))));
-        let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MS));
-        let mut waiting = std::pin::pin!(self.agents.wait(id));
+        let mut events = self.backend.follow_agent(id).await?;
+        let mut run = match agent.run_id.filter(|_| watching.is_live()) {
+            Some(run) => Some((run, self.backend.follow_run(run).await?)),
+            None => None,
+        };
+        let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         let ended = loop {
             tokio::select! {
                 biased;
-                batch = next(&mut follow) => note(&mut watching, &mut follow, batch),
-                ended = &mut waiting => break ended,
-                _ = looks.tick() => {
-                    told = self.tell(id, told).await?;
-                    watching.draw(Clock::system().now());
+                event = next(&mut run) => note(&mut watching, &mut run, event),
+                line = events.next_line() => {
+                    let is_end = match line? {
+                        Some(logged) => {
+                            self.tell(logged)?;
+                            false
+                        }
+                        None => true,
+                    };
+                    let agent = self.backend.agent(id).await?;
+                    let agent = agent.ok_or_else(|| Failure::failed(format!("agent {id} is gone")))?;
+                    if is_end || is_over(agent.state) {
+                        break agent;
+                    }
                 }
+                _ = frames.tick(), if watching.is_drawn() => watching.draw(Clock::system().now()),
             }
         };
-        while follow.is_some() {
-            let batch = next(&mut follow).await;
-            note(&mut watching, &mut follow, batch);
+        while run.is_some() {
+            let event = next(&mut run).await;
+            note(&mut watching, &mut run, event);
         }
-        while self.agents.is_busy() {
-            told = self.tell(id, told).await?;
-            looks.tick().await;
+        self.backend.wait_for_children().await;
+        let was_stopped = matches!(ended.state, AgentState::Cancelled | AgentState::Terminated);
+        if was_stopped && self.shown == Shown::Steps {
+            self.tell_last_words(&mut events).await?;
         }
-        self.tell(id, told).await?;
         watching.end(Clock::system().now());
-        let ended = ended.map_err(|error| Failure::missing(chain(&error)))?;
-        let ended = ended.ok_or_else(|| Failure::failed(format!("agent {id} is gone")))?;
-        Ok(AgentDocument::of(&ended))
+        Ok(ended)
     }
 
-    /// Tells what happened to the agent since, when somebody watches; returns how far it was told.
-    async fn tell(&self, id: AgentId, after: Revision) -> Result<Revision, Failure> {
-        if self.shown != Shown::Steps {
-            return Ok(after);
+    /// Tells what comes after the end: of an agent that was stopped, what its call came to is written a moment later.
+    async fn tell_last_words(&self, events: &mut EventStream) -> Result<(), Failure> {
+        while let Ok(event) = tokio::time::timeout(LAST_WORDS, events.next_line()).await {
+            let Some(logged) = event? else { return Ok(()) };
+            self.tell(logged)?;
         }
-        let events = self.agents.events(id, after, EVENTS_PAGE).await;
-        let events = events.map_err(|error| Failure::missing(chain(&error)))?;
-        for logged in &events {
-            self.context.output.talk(&line(&logged.event));
+        Ok(())
+    }
+
+    fn tell(&self, logged: artel_api::runs::LogLine) -> Result<(), Failure> {
+        if self.shown == Shown::Steps {
+            self.context.output.talk(&line(&agent_event(logged)?.event));
         }
-        Ok(events.last().map_or(after, |last| last.revision))
+        Ok(())
     }
 }
 
-type Batch = Option<(RunId, Result<Vec<LoggedEvent>, FollowError>)>;
+/// Says whether an agent neither works nor stands still in the middle of its work.
+fn is_over(state: AgentState) -> bool {
+    match state {
+        AgentState::Running | AgentState::Paused => false,
+        AgentState::Idle
+        | AgentState::Completed
+        | AgentState::Failed
+        | AgentState::Cancelled
+        | AgentState::Terminated => true,
+    }
+}
 
 /// Waits for what happens in the run; for ever when there is none.
-async fn next(follow: &mut Option<(RunId, Follow)>) -> Batch {
-    match follow {
-        Some((run, follow)) => Some((*run, follow.next().await)),
+async fn next(run: &mut Option<(RunId, EventStream)>) -> Option<LoggedEvent> {
+    match run {
+        Some((_, events)) => run_event(events.next_line().await.ok()??).ok(),
         None => std::future::pending().await,
     }
 }
 
-fn note(watching: &mut Watching<'_>, follow: &mut Option<(RunId, Follow)>, batch: Batch) {
-    match batch {
-        Some((run, Ok(batch))) if !batch.is_empty() => {
-            batch.iter().for_each(|logged| watching.note(run, &logged.event));
-        }
+fn note(watching: &mut Watching<'_>, run: &mut Option<(RunId, EventStream)>, event: Option<LoggedEvent>) {
+    match (event, &run) {
+        (Some(logged), Some((id, _))) => watching.note(*id, &logged.event),
         // The run is over, or cannot be seen any more; what comes of it is told by the agent.
-        Some((_, Ok(_) | Err(_))) | None => *follow = None,
+        (_, _) => *run = None,
     }
 }

@@ -8,7 +8,7 @@ use super::event::words;
 use super::{paper, policy};
 use crate::cli::AgentShowArgs;
 use crate::command::Context;
-use crate::desk::AgentDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 use crate::workshop::wait_for;
@@ -16,13 +16,14 @@ use crate::workshop::wait_for;
 pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Failure> {
     let output = context.output;
     let found = wait_for(async {
-        let desk = AgentDesk::open(context).await?;
-        let shown = desk.find(&args.which.agent).await?;
+        let backend = Backend::open(context).await?;
+        let shown = backend.find_agent(&args.which.agent).await?;
         if args.events {
-            print_events(context, &desk, shown.agent_id).await?;
+            print_events(context, &backend, shown.agent_id).await?;
             return Ok(None);
         }
-        let policy = if args.tool.is_empty() { None } else { Some(desk.policy(shown.agent_id).await?) };
+        let policy =
+            if args.tool.is_empty() { None } else { Some(backend.agent_policy(shown.agent_id).await?) };
         Ok(Some((shown, policy)))
     })?;
     let Some((shown, policy)) = found else { return Ok(()) };
@@ -52,12 +53,12 @@ pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Fai
     Ok(())
 }
 
-async fn print_events(context: Context<'_>, desk: &AgentDesk<'_>, id: AgentId) -> Result<(), Failure> {
+async fn print_events(context: Context<'_>, backend: &Backend, id: AgentId) -> Result<(), Failure> {
     let output = context.output;
     let mut after = Revision(0);
     let mut table = Table::new(&[Tone::Faint, Tone::Strong, Tone::Accent, Tone::Plain]);
     loop {
-        let page = desk.log(id, after).await?;
+        let page = backend.agent_log(id, after).await?;
         let Some(last) = page.last() else { break };
         after = last.revision;
         for logged in &page {

@@ -2,16 +2,16 @@
 
 use crate::cli::AgentArgs;
 use crate::command::Context;
-use crate::desk::{AgentDesk, Telling};
+use crate::desk::{Backend, Telling};
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
 pub(crate) fn tell(context: Context<'_>, args: &AgentArgs, telling: Telling) -> Result<(), Failure> {
     wait_for(async {
-        let desk = AgentDesk::open(context).await?;
-        let before = desk.find(&args.agent).await?;
-        let was_left_over = !desk.left_over(std::slice::from_ref(&before)).await?.is_empty();
-        let agent = desk.tell(before.agent_id, telling).await?;
+        let backend = Backend::open(context).await?;
+        let before = backend.find_agent(&args.agent).await?;
+        let was_left_over = backend.left_over_agents().await?.contains(&before.agent_id);
+        let agent = backend.tell_agent(before.agent_id, telling).await?;
         if context.output.json {
             context.output.document(&agent);
         } else {

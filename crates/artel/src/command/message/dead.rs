@@ -1,32 +1,33 @@
 //! `artel message dead` and `counts`.
 
-use artel_api::messages::MessageCounts;
-use artel_store::Page;
+use artel_api::Paged;
+use artel_api::messages::{DeadQuery, MessageCounts};
 use serde_json::{Value, json};
 
 use crate::cli::DeadArgs;
 use crate::command::Context;
 use crate::command::runs::{page_of, tell_next};
-use crate::desk::MailDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 use crate::workshop::wait_for;
 
 pub(crate) fn dead(context: Context<'_>, args: &DeadArgs) -> Result<(), Failure> {
     let page = wait_for(async {
-        let desk = MailDesk::open(context).await?;
+        let backend = Backend::open_or_make(context).await?;
         let agent = match &args.agent {
-            Some(agent) => Some(desk.roll().find(agent).await?.agent_id),
+            Some(agent) => Some(backend.find_agent(agent).await?.agent_id.0),
             None => None,
         };
-        desk.dead_letters(agent, &page_of(&args.page)).await
+        let (after, limit) = page_of(&args.page);
+        Ok(backend.dead_letters(DeadQuery { agent_id: agent, after, limit }).await?)
     })?;
-    let Page { items, next } = page;
     let output = context.output;
     if output.json {
-        output.document(&json!({"items": items, "next": next.map(|cursor| cursor.0)}));
+        output.document(&page);
         return Ok(());
     }
+    let Paged { items, next } = page;
     let mut table = Table::new(&[Tone::Faint, Tone::Strong, Tone::Plain, Tone::Faint, Tone::Plain]);
     for letter in &items {
         let recipient = letter.recipient_id.map_or_else(|| "-".to_owned(), |agent| agent.to_string());
@@ -35,12 +36,12 @@ pub(crate) fn dead(context: Context<'_>, args: &DeadArgs) -> Result<(), Failure>
         table.row([at, reason, recipient, letter.message.message_id.to_string(), payload]);
     }
     output.data(&table.render(output));
-    tell_next(context, items.len(), next.as_ref(), "dead letter");
+    tell_next(context, items.len(), next.as_deref(), "dead letter");
     Ok(())
 }
 
 pub(crate) fn counts(context: Context<'_>) -> Result<(), Failure> {
-    let counted = wait_for(async { MailDesk::open(context).await?.counts().await })?;
+    let counted = wait_for(async { Ok(Backend::open_or_make(context).await?.message_counts().await?) })?;
     let output = context.output;
     if output.json {
         let MessageCounts { unread, read, dead, .. } = &counted;

@@ -1,12 +1,13 @@
 //! What somebody wants to send, as the document that every way of sending reads; and why it was not sent.
 
+use artel_api::ErrorKind;
 use artel_model::message::{DraftProblem, MessageDocument, MessageDraft};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{AgentRef, ContentArgs, Recipient};
 use crate::command::Context;
 use crate::command::agent::payload_of;
-use crate::desk::{MailDesk, MailRefused, Written};
+use crate::desk::{Backend, BackendError};
 use crate::failure::Failure;
 
 /// To whom a message goes, or what it is about.
@@ -18,12 +19,12 @@ pub(super) enum To<'a> {
 /// Makes the draft of what was typed.
 pub(super) async fn draft(
     context: Context<'_>,
-    desk: &MailDesk,
+    backend: &Backend,
     to: To<'_>,
     from: Option<&AgentRef>,
     kind: &str,
     content: &ContentArgs,
-) -> Result<Written, Failure> {
+) -> Result<Map<String, Value>, Failure> {
     let mut document = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -33,10 +34,10 @@ pub(super) async fn draft(
     match to {
         To::Topic(topic) => put("topic", Some(topic.into())),
         To::Somebody(Recipient::Broadcast) => put("recipient_id", Some("broadcast".into())),
-        To::Somebody(Recipient::Agent(agent)) => put("recipient_id", Some(id(desk, agent).await?.into())),
+        To::Somebody(Recipient::Agent(agent)) => put("recipient_id", Some(id(backend, agent).await?.into())),
     }
     let sender = match from {
-        Some(agent) => id(desk, agent).await?,
+        Some(agent) => id(backend, agent).await?,
         None => "system".to_owned(),
     };
     put("sender_id", Some(sender.into()));
@@ -46,12 +47,12 @@ pub(super) async fn draft(
     put("ttl", content.ttl.map(Value::from));
     put("correlation_id", content.correlation.clone().map(Value::from));
     put("message_id", content.id.clone().map(Value::from));
-    let draft = MessageDraft::read(&document).map_err(|problems| invalid(context, &problems))?;
-    Ok(Written { document, draft })
+    MessageDraft::read(&document).map_err(|problems| invalid(context, &problems))?;
+    Ok(document)
 }
 
-async fn id(desk: &MailDesk, agent: &AgentRef) -> Result<String, Failure> {
-    Ok(desk.roll().find(agent).await?.agent_id.to_string())
+async fn id(backend: &Backend, agent: &AgentRef) -> Result<String, Failure> {
+    Ok(backend.find_agent(agent).await?.agent_id.to_string())
 }
 
 /// Says what is wrong with what was typed.
@@ -63,17 +64,20 @@ fn invalid(context: Context<'_>, problems: &[DraftProblem]) -> Failure {
     refuse(context, "INVALID_MESSAGE", &lines.join("; "), Failure::usage)
 }
 
-/// Says why something came to nothing at the post office.
-pub(super) fn refused(context: Context<'_>, refusal: MailRefused) -> Failure {
-    match refusal {
-        MailRefused::Failed(failure) => failure,
-        MailRefused::Told { code, message, kind, hint } => {
-            let failure = refuse(context, &code, &message, kind);
-            match hint {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
+/// Says why something came to nothing at the post office, and what to do next.
+pub(super) fn refused(context: Context<'_>, error: BackendError) -> Failure {
+    let Some(code) = error.code().filter(|code| !code.contains(char::is_lowercase)) else {
+        return error.into();
+    };
+    let kind: fn(String) -> Failure = match error.kind() {
+        Some(ErrorKind::BadRequest | ErrorKind::Unprocessable) => Failure::usage,
+        Some(_) | None => Failure::failed,
+    };
+    let failure = refuse(context, code, &error.message(), kind);
+    match code {
+        "DEADLOCK" => failure.hint("one of them has to answer before it asks"),
+        "TIMEOUT" => failure.hint("a late answer lies in the mailbox: `artel message read`"),
+        _ => failure,
     }
 }
 

@@ -3,29 +3,38 @@
 use std::time::Duration;
 
 use artel_catalog::visible;
+use artel_model::message::MessageDocument;
 use serde_json::json;
 
 use super::draft::{line, refused};
 use crate::cli::ListenArgs;
 use crate::command::Context;
-use crate::desk::{Heard, MailDesk};
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::workshop::{Interrupts, wait_for};
+
+/// The kind of the event that says that some are missing.
+const GAP: &str = "gap";
 
 pub(crate) fn listen(context: Context<'_>, args: &ListenArgs) -> Result<(), Failure> {
     let output = context.output;
     wait_for(async {
-        let desk = MailDesk::open(context).await?;
+        let backend = Backend::open_or_make(context).await?;
         let mut interrupts = Interrupts::listen()?;
-        let listening = desk.listen(&args.pattern, args.replay).await;
-        let mut listener = listening.map_err(|refusal| refused(context, refusal))?;
+        let listening = backend.listen(&args.pattern, args.replay).await;
+        let mut events = listening.map_err(|error| refused(context, error))?;
         output.talk(&format!("listening to {}", args.pattern));
         let mut time_up = std::pin::pin!(time_up(args.timeout));
         let mut heard = 0;
         while args.limit.is_none_or(|limit| heard < limit) {
             tokio::select! {
-                next = listener.next() => match next? {
-                    Heard::Message(message) => {
+                next = events.next() => match next? {
+                    None => return Err(Failure::missing("no more events come")),
+                    Some(event) if event.kind == GAP => {
+                        output.talk("the connection broke, and events in between are not kept any more");
+                    }
+                    Some(event) => {
+                        let message: MessageDocument = event.read()?;
                         heard += 1;
                         if output.json {
                             output.line(&json!(message).to_string());
@@ -33,7 +42,6 @@ pub(crate) fn listen(context: Context<'_>, args: &ListenArgs) -> Result<(), Fail
                             output.line(&visible(&line(&message)));
                         }
                     }
-                    Heard::Gap => output.talk("the connection broke, and events in between are not kept any more"),
                 },
                 () = &mut time_up => break,
                 () = interrupts.next() => break,

@@ -2,34 +2,40 @@
 
 use std::time::Duration;
 
-use artel_agents::ReadOptions;
+use artel_api::messages::MailWish;
 use serde_json::{Value, json};
 
 use super::draft::refused;
 use crate::cli::ReadArgs;
 use crate::command::Context;
-use crate::desk::MailDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 use crate::workshop::{Interrupts, wait_for};
 
 pub(crate) fn read(context: Context<'_>, args: &ReadArgs) -> Result<(), Failure> {
     let mail = wait_for(async {
-        let desk = MailDesk::open(context).await?;
-        let agent = desk.roll().find(&args.agent).await?.agent_id;
+        let backend = Backend::open_or_make(context).await?;
+        let agent = backend.find_agent(&args.agent).await?.agent_id;
         if let Some(seconds) = args.wait {
             let mut interrupts = Interrupts::listen()?;
             context.output.talk(&format!("waiting for mail, at most {seconds} s"));
             tokio::select! {
-                waited = desk.wait_for_mail(agent, Duration::from_secs(seconds)) => {
-                    waited.map_err(|refusal| refused(context, refusal))?;
+                waited = backend.wait_for_mail(agent, Duration::from_secs(seconds)) => {
+                    waited.map_err(|error| refused(context, error))?;
                 }
                 () = interrupts.next() => return Err(Failure::failed("stopped waiting")),
             }
         }
-        let options =
-            ReadOptions { mark_read: !args.peek, with_read: args.all, limit: usize::from(args.limit) };
-        desk.read(agent, options).await.map_err(|refusal| refused(context, refusal))
+        let request = MailWish {
+            agent_id: agent.0,
+            mark_read: Some(!args.peek),
+            with_read: args.all,
+            limit: Some(u32::from(args.limit)),
+            wait_ms: None,
+        };
+        let mailbox = backend.read_mail(request).await.map_err(|error| refused(context, error))?;
+        Ok(mailbox.items)
     })?;
     let output = context.output;
     if output.json {

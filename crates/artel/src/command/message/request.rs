@@ -7,20 +7,21 @@ use artel_model::message::MessageKind;
 use super::draft::{To, draft, refused};
 use crate::cli::RequestArgs;
 use crate::command::Context;
-use crate::desk::MailDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::workshop::{Interrupts, wait_for};
 
 pub(crate) fn request(context: Context<'_>, args: &RequestArgs) -> Result<(), Failure> {
     let answer = wait_for(async {
-        let desk = MailDesk::open(context).await?;
-        let written =
-            draft(context, &desk, To::Somebody(&args.to), Some(&args.from), "request", &args.content).await?;
+        let backend = Backend::open_or_make(context).await?;
+        let document =
+            draft(context, &backend, To::Somebody(&args.to), Some(&args.from), "request", &args.content)
+                .await?;
         let mut interrupts = Interrupts::listen()?;
         context.output.talk(&format!("waiting for an answer, at most {} s", args.timeout));
         tokio::select! {
-            answer = desk.request(written, Duration::from_secs(args.timeout)) => {
-                answer.map_err(|refusal| refused(context, refusal))
+            answer = backend.request(&document, Duration::from_secs(args.timeout)) => {
+                answer.map_err(|error| refused(context, error))
             }
             () = interrupts.next() => Err(Failure::failed("stopped waiting; an answer would lie in the mailbox")),
         }

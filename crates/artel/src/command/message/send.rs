@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::draft::{To, draft, refused};
 use crate::cli::{AgentRef, ContentArgs, PublishArgs, Recipient, SendArgs};
 use crate::command::Context;
-use crate::desk::MailDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
@@ -32,9 +32,9 @@ fn dispatch(
     content: &ContentArgs,
 ) -> Result<(), Failure> {
     let sent = wait_for(async {
-        let desk = MailDesk::open(context).await?;
-        let written = draft(context, &desk, to, from, kind, content).await?;
-        desk.send(written).await.map_err(|refusal| refused(context, refusal))
+        let backend = Backend::open_or_make(context).await?;
+        let document = draft(context, &backend, to, from, kind, content).await?;
+        backend.send(&document).await.map_err(|error| refused(context, error))
     })?;
     let SentMessage { message, recipients, duplicate } = &sent;
     let output = context.output;

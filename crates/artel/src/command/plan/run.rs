@@ -2,74 +2,63 @@
 
 use std::num::NonZero;
 
-use artel_api::client::Client;
 use artel_api::plans::RunQuery;
 use artel_catalog::Keep;
-use artel_model::plan::{Plan, PlanProblem, read_plan_text, resolve_text};
-use artel_model::run::{Deadlines, ResultDocument, Submission, SubmissionKind};
-use serde_json::Map;
+use artel_model::plan::{PlanProblem, read_plan_text, resolve_text};
+use artel_model::run::ResultDocument;
 
 use super::read::{read_plan, refusal, refused};
-use super::validate::check_there;
+use super::validate::check;
 use crate::cli::PlanRunArgs;
 use crate::command::Context;
-use crate::desk::{Carried, NotBegun, carry_out, carry_out_there, fresh_key, run_plan};
+use crate::desk::{Backend, Carried, NotBegun};
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Shelf, Workshop, wait_for};
+use crate::workshop::{Shelf, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &PlanRunArgs) -> Result<(), Failure> {
     let text = read_plan(&args.file)?;
     let shown = if args.how.watch { Shown::Steps } else { Shown::Nothing };
-    let carried = match context.remote()? {
-        None => wait_for(run_here(context, args, &text, shown))?,
-        Some(client) => wait_for(run_there(context, args, &client, &text, shown))?,
-    };
+    let carried = wait_for(async {
+        let backend = match context.remote()? {
+            Some(client) => Backend::Remote(client),
+            None => {
+                let shelf = Shelf::open(context, Keep::Descriptions).await?;
+                // Problems are told before anything is opened or kept.
+                resolve_text(&text, &*shelf.skills).map_err(|problems| refuse(context, &text, problems))?;
+                Backend::open_to_work(context, shelf).await?
+            }
+        };
+        let carried = run_and_wait(context, args, &backend, &text, shown).await;
+        backend.close().await;
+        carried
+    })?;
     print(context, &carried.result, shown)
 }
 
-async fn run_here(
+async fn run_and_wait(
     context: Context<'_>,
     args: &PlanRunArgs,
-    text: &str,
-    shown: Shown,
-) -> Result<Carried, Failure> {
-    let shelf = Shelf::open(context, Keep::Descriptions).await?;
-    let plan = match resolve_text(text, &*shelf.skills) {
-        Ok(plan) => plan,
-        Err(problems) => return Err(refuse(context, text, problems)),
-    };
-    let workshop = Workshop::open(context, shelf).await?;
-    let slots = args.slots.map_or(context.config.run.value.slots, NonZero::get);
-    let submission = submission(context, plan, args.how.timeout, slots);
-    let carried = carry_out(context, &workshop, submission, args.how.key.clone(), shown).await?;
-    workshop.close().await;
-    Ok(carried)
-}
-
-async fn run_there(
-    context: Context<'_>,
-    args: &PlanRunArgs,
-    client: &Client,
+    backend: &Backend,
     text: &str,
     shown: Shown,
 ) -> Result<Carried, Failure> {
     let plan = match read_plan_text(text) {
         Ok((plan, twice)) if twice.is_empty() => plan,
         Ok(_) | Err(_) => {
-            let problems = check_there(client, text).await?.err().unwrap_or_default();
+            let problems = check(backend, text).await?.err().unwrap_or_default();
             return Err(refuse(context, text, problems));
         }
     };
     let how = RunQuery { timeout_ms: args.how.timeout, slots: args.slots.map(NonZero::get) };
-    let key = args.how.key.clone().unwrap_or_else(fresh_key);
     let begin = async {
-        run_plan(client, &plan, &how, &key).await.map_err(|error| match error {
+        let begun = backend.run_plan(plan, how, args.how.key.as_deref()).await;
+        begun.map_err(|error| match error {
             NotBegun::Problems(problems) => refuse(context, text, problems),
             NotBegun::Failed(failure) => failure,
         })
     };
-    carry_out_there(context, client, begin, shown).await
+    backend.carry_out(context, begin, shown).await
 }
 
 fn refuse(context: Context<'_>, text: &str, problems: Vec<PlanProblem>) -> Failure {
@@ -81,26 +70,6 @@ fn refuse(context: Context<'_>, text: &str, problems: Vec<PlanProblem>) -> Failu
         context.output.talk("the plan cannot run, and nothing was started");
     }
     failure
-}
-
-/// Makes of a plan what the engine is asked for.
-pub(super) fn submission(
-    context: Context<'_>,
-    plan: Plan,
-    timeout_ms: Option<u64>,
-    slots: usize,
-) -> Submission {
-    Submission {
-        kind: SubmissionKind::Plan,
-        plan,
-        state: Map::new(),
-        deadlines: Deadlines { run_ms: timeout_ms.unwrap_or(context.config.run.value.deadline_ms) },
-        slots,
-        agent: None,
-        policy: None,
-        viewer: None,
-        trace_parent: None,
-    }
 }
 
 /// Prints what came of a plan.

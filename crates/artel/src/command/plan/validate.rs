@@ -1,13 +1,12 @@
 //! `artel plan validate`.
 
-use artel_api::client::Client;
 use artel_catalog::Keep;
 use artel_model::plan::{PlanProblem, read_plan_text, resolve_text};
 use serde_json::json;
 
 use super::read::{read_plan, refusal};
 use crate::command::Context;
-use crate::desk::check_plan;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::Tone;
 use crate::workshop::{Shelf, wait_for};
@@ -15,8 +14,8 @@ use crate::workshop::{Shelf, wait_for};
 pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> {
     let text = read_plan(file)?;
     let checked = match context.remote()? {
-        None => check(context, &text)?,
-        Some(client) => wait_for(check_there(&client, &text))?,
+        None => check_on_shelf(context, &text)?,
+        Some(client) => wait_for(check(&Backend::Remote(client), &text))?,
     };
     let output = context.output;
     let problems = checked.as_ref().err().cloned().unwrap_or_default();
@@ -49,19 +48,19 @@ pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> 
 /// How many tools a plan has, or everything that is wrong with it.
 type Checked = Result<usize, Vec<PlanProblem>>;
 
-fn check(context: Context<'_>, text: &str) -> Result<Checked, Failure> {
+fn check_on_shelf(context: Context<'_>, text: &str) -> Result<Checked, Failure> {
     let shelf = wait_for(Shelf::open(context, Keep::Descriptions))?;
     let checked = resolve_text(text, &*shelf.skills);
     Ok(checked.map(|plan| plan.steps().iter().filter(|step| step.scope.is_none()).count()))
 }
 
-/// Lets a server check a plan. What only the text shows is found before it is sent.
-pub(super) async fn check_there(client: &Client, text: &str) -> Result<Checked, Failure> {
+/// Checks a plan. What only the text shows is found before it is sent.
+pub(super) async fn check(backend: &Backend, text: &str) -> Result<Checked, Failure> {
     let (plan, twice) = match read_plan_text(text) {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
     };
-    let check = check_plan(client, &plan).await?;
+    let check = backend.check_plan(&plan).await?;
     let problems: Vec<PlanProblem> = twice.into_iter().chain(check.problems).collect();
     Ok(if problems.is_empty() { Ok(check.tools.unwrap_or_default()) } else { Err(problems) })
 }

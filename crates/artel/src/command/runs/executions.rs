@@ -1,14 +1,15 @@
 //! `artel run executions`.
 
+use artel_api::Paged;
+use artel_api::runs::ExecutionsQuery;
 use artel_engine::Clock;
 use artel_model::run::ExecutionRecord;
-use artel_store::{ExecutionFilter, Page};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::list::{page_of, tell_next};
+use super::list::{comma_separated, page_of, tell_next};
 use crate::cli::ExecutionsArgs;
 use crate::command::Context;
-use crate::desk::RunDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
 use crate::workshop::wait_for;
@@ -16,27 +17,29 @@ use crate::workshop::wait_for;
 pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<(), Failure> {
     let now = Clock::system().now();
     let page = wait_for(async {
-        let Some(desk) = RunDesk::open_if_any(context).await? else {
-            return Ok(Page { items: Vec::new(), next: None });
+        let Some(backend) = Backend::open_if_any(context).await? else {
+            return Ok(Paged { items: Vec::new(), next: None });
         };
         let run = match &args.run {
-            Some(prefix) => Some(desk.find(prefix).await?.summary.run_id),
+            Some(prefix) => Some(backend.find_run(prefix).await?.run_id.0),
             None => None,
         };
-        let filter = ExecutionFilter {
-            agent: args.agent,
+        let (after, limit) = page_of(&args.page);
+        let query = ExecutionsQuery {
+            agent: args.agent.map(|agent| agent.0),
             run,
             skill: args.skill.clone(),
-            statuses: args.status.iter().map(|choice| choice.0).collect(),
-            started_from: args.since.map(|moment| moment.before(now)),
-            started_before: args.until.map(|moment| moment.before(now)),
-            owner: None,
+            status: comma_separated(args.status.iter().map(|choice| choice.0.as_str())),
+            since: args.since.map(|moment| moment.before(now)),
+            until: args.until.map(|moment| moment.before(now)),
+            after,
+            limit,
         };
-        desk.executions(&filter, &page_of(&args.page)).await
+        Ok(backend.executions(query).await?)
     })?;
     let output = context.output;
     if output.json {
-        output.document(&json!({"items": page.items, "next": page.next.map(|cursor| cursor.0)}));
+        output.document(&page);
         return Ok(());
     }
     let mut table =
@@ -48,7 +51,7 @@ pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<
         table.row([id, status, skill, ago(record.started_at, now), took, what(record)]);
     }
     output.data(&table.render(output));
-    tell_next(context, page.items.len(), page.next.as_ref(), "execution");
+    tell_next(context, page.items.len(), page.next.as_deref(), "execution");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ mod tell;
 mod watch;
 
 pub(super) use executions::executions;
-pub(super) use list::{list, page_of, tell_next};
+pub(super) use list::{comma_separated, list, page_of, tell_next};
 pub(super) use prune::prune;
 pub(super) use recover::{Asked, recover};
 pub(super) use show::show;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::{Moment, PruneArgs};
 use crate::command::Context;
-use crate::desk::RunDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
@@ -22,8 +22,8 @@ pub(crate) fn prune(context: Context<'_>, args: &PruneArgs) -> Result<(), Failur
     };
     let before = before.before(Clock::system().now());
     let PrunedRuns { removed, assets } = wait_for(async {
-        match RunDesk::open_if_any(context).await? {
-            Some(desk) => desk.prune(before).await,
+        match Backend::open_if_any(context).await? {
+            Some(backend) => Ok(backend.prune_runs(before).await?),
             None => Ok(PrunedRuns { removed: 0, assets: 0 }),
         }
     })?;

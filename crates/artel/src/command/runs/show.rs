@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::list::what;
 use crate::cli::RunShowArgs;
 use crate::command::Context;
-use crate::desk::RunDesk;
+use crate::desk::{Backend, is_left_over};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
 use crate::workshop::wait_for;
@@ -18,13 +18,13 @@ const STDERR_LINES_SHOWN: usize = 10;
 
 pub(crate) fn show(context: Context<'_>, args: &RunShowArgs) -> Result<(), Failure> {
     wait_for(async {
-        let desk = RunDesk::open(context).await?;
-        let found = desk.find(&args.id).await?;
-        let id = found.summary.run_id;
+        let backend = Backend::open(context).await?;
+        let found = backend.find_run(&args.id).await?;
+        let id = found.run_id;
         if args.events {
-            return print_events(context, &desk, id).await;
+            return print_events(context, &backend, id).await;
         }
-        let (run, result) = desk.result(desk.story(id).await?).await?;
+        let (run, result) = backend.run_result(backend.run_history(id).await?).await?;
         if context.output.json {
             context.output.document(&result);
             return Ok(());
@@ -33,17 +33,17 @@ pub(crate) fn show(context: Context<'_>, args: &RunShowArgs) -> Result<(), Failu
         context.output.narrative(&result);
         context.output.steps(&result);
         context.output.data(&troubles(context, &result));
-        if found.is_left_over() {
+        if is_left_over(&found) {
             context.output.talk("nobody drives this run; `artel run recover` goes on with it");
         }
         Ok(())
     })
 }
 
-async fn print_events(context: Context<'_>, desk: &RunDesk<'_>, id: RunId) -> Result<(), Failure> {
+async fn print_events(context: Context<'_>, backend: &Backend, id: RunId) -> Result<(), Failure> {
     let mut after = Revision(0);
     loop {
-        let page = desk.log(id, after).await?;
+        let page = backend.run_log(id, after).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.revision;
         page.iter().for_each(|logged| context.output.line(&line(logged)));

@@ -1,26 +1,26 @@
 //! `artel run stats`.
 
+use artel_api::runs::{CountedBy, StatsItem, StatsQuery};
 use artel_engine::Clock;
-use artel_store::{ExecutionStats, StatsBy, StatsFilter};
 use serde_json::{Value, json};
 
 use crate::cli::{StatsArgs, StatsChoice};
 use crate::command::Context;
-use crate::desk::RunDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
 use crate::workshop::wait_for;
 
 pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failure> {
     let (by, name) = match args.by {
-        StatsChoice::Skill => (StatsBy::Skill, "skill"),
-        StatsChoice::Agent => (StatsBy::Agent, "agent"),
+        StatsChoice::Skill => (CountedBy::Skill, "skill"),
+        StatsChoice::Agent => (CountedBy::Agent, "agent"),
     };
     let since = args.since.map(|moment| moment.before(Clock::system().now()));
-    let filter = StatsFilter { by, started_from: since, started_before: None };
+    let query = StatsQuery { by, since, until: None };
     let counted = wait_for(async {
-        match RunDesk::open_if_any(context).await? {
-            Some(desk) => desk.stats(&filter).await,
+        match Backend::open_if_any(context).await? {
+            Some(backend) => Ok(backend.stats(query).await?.items),
             None => Ok(Vec::new()),
         }
     })?;
@@ -34,7 +34,7 @@ pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failur
     table.row([name, "runs", "succeeded", "p50", "p95", "p99", "retries"]);
     for stats in &counted {
         let took = |millis: Option<u64>| millis.map_or_else(|| "-".to_owned(), span);
-        let rate = rate(stats).map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", 100.0 * rate));
+        let rate = stats.success_rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", 100.0 * rate));
         let of = stats.of.clone().unwrap_or_else(|| "(none)".to_owned());
         let count = stats.count.to_string();
         table.row([
@@ -51,17 +51,10 @@ pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failur
     Ok(())
 }
 
-/// Returns how many in one of those that ended did what they should.
-fn rate(stats: &ExecutionStats) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a rate is shown with few digits")]
-    let rate = |succeeded: u64, ended: u64| succeeded as f64 / ended as f64;
-    (stats.ended > 0).then(|| rate(stats.succeeded, stats.ended))
-}
-
-fn item(by: &str, stats: &ExecutionStats) -> Value {
+fn item(by: &str, stats: &StatsItem) -> Value {
     json!({
         by: stats.of, "count": stats.count, "ended": stats.ended, "succeeded": stats.succeeded,
-        "success_rate": rate(stats), "retries": stats.retries,
+        "success_rate": stats.success_rate, "retries": stats.retries,
         "p50_ms": stats.p50_ms, "p95_ms": stats.p95_ms, "p99_ms": stats.p99_ms,
     })
 }

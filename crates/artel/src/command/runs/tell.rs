@@ -5,22 +5,22 @@ use artel_model::run::RunState;
 
 use crate::cli::RunPrefix;
 use crate::command::Context;
-use crate::desk::{CommandRefused, RunDesk};
+use crate::desk::{Backend, not_commanded};
 use crate::failure::Failure;
 use crate::workshop::wait_for;
 
 pub(crate) fn tell(context: Context<'_>, id: &RunPrefix, command: &Command) -> Result<(), Failure> {
     wait_for(async {
-        let desk = RunDesk::open(context).await?;
-        let found = desk.find(id).await?;
-        let run = found.summary.run_id;
-        let summary = desk.tell(run, command).await.map_err(CommandRefused::failure)?;
+        let backend = Backend::open(context).await?;
+        let found = backend.find_run(id).await?;
+        let run = found.run_id;
+        let summary = backend.command_run(run, command).await.map_err(not_commanded)?;
         if context.output.json {
             context.output.document(&summary);
         } else {
             context.output.line(&format!("{run}: {}", told(command, summary.state)));
         }
-        if !summary.state.is_final() && !found.is_driven {
+        if !summary.state.is_final() && !found.driven {
             let what = if summary.state == RunState::Stopping { "ends it" } else { "goes on with it" };
             context.output.talk(&format!("nobody drives this run at the moment; `artel run recover` {what}"));
         }

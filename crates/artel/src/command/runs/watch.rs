@@ -6,15 +6,15 @@ use artel_store::LoggedEvent;
 use super::show::line;
 use crate::cli::RunPrefix;
 use crate::command::Context;
-use crate::desk::RunDesk;
+use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Shown, Watching};
 use crate::workshop::{Interrupts, wait_for};
 
 pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure> {
     wait_for(async {
-        let desk = RunDesk::open(context).await?;
-        let run = desk.find(id).await?.summary.run_id;
+        let backend = Backend::open(context).await?;
+        let run = backend.find_run(id).await?.run_id;
         let interrupts = Interrupts::listen()?;
         let output = context.output;
         let shown = if output.width.is_some() { Shown::Steps } else { Shown::Data };
@@ -24,9 +24,9 @@ pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure>
             Some(logged) => watching.note(run, &logged.event),
             None => watching.draw(Clock::system().now()),
         };
-        let story = desk.follow(run, take, interrupts).await?;
+        let story = backend.watch_run(run, take, interrupts).await?;
         watching.end(Clock::system().now());
-        let (_, result) = desk.result(story).await?;
+        let (_, result) = backend.run_result(story).await?;
         output.verdict(&result);
         if result.success { Ok(()) } else { Err(Failure::reported()) }
     })
