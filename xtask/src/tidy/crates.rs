@@ -103,7 +103,12 @@ const CRATES: &[Crate] = &[
         ],
         banned: &[SQL],
     },
-    Crate { name: "artel-cad", may_use: &[], banned: &[SQL, UNTYPED_ERRORS] },
+    // A program of its own with a database of its own: it shares nothing with the others but the workspace.
+    Crate {
+        name: "artel-cad",
+        may_use: &[],
+        banned: &[HTTP_SERVER, HTTP_CLIENT, ASYNC, RANDOM, UNTYPED_ERRORS],
+    },
     Crate { name: "xtask", may_use: &[], banned: &[] },
 ];
 

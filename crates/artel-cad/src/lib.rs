@@ -1,0 +1,6 @@
+//! A CAD environment that agents design with: exact solids from a real geometry kernel, sketches with solved constraints,
+//! and workspaces that branch and merge like code. It is a program of its own and speaks JSON-RPC on stdin and stdout.
+
+pub mod error;
+pub mod geometry;
+pub mod limit;
