@@ -3,4 +3,5 @@
 
 pub mod error;
 pub mod geometry;
+pub mod kernel;
 pub mod limit;

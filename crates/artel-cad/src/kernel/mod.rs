@@ -1,0 +1,14 @@
+//! The geometry kernel: what is asked of it, the one in use.
+
+mod compiled;
+mod job;
+mod model;
+mod occt;
+mod parts;
+mod verify;
+
+pub use compiled::{ModuleCache, WarmupError};
+pub use job::{EdgeChoice, FaceChoice, Job, JobRequest, Outcome, run_job};
+pub use model::{Axis, BooleanKind, Kernel, KernelError, Measure, Primitive, Topology};
+pub use occt::Occt;
+pub use verify::{common_volume, verified_boolean};

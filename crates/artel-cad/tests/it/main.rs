@@ -1,0 +1,13 @@
+//! Tests of the kernel, with a second kernel as a second opinion.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests say what is wrong by panicking"
+)]
+
+mod battery;
+mod csg;
+mod fuzz;
+mod second_kernel;
+mod serve;
