@@ -2,7 +2,7 @@
 //!
 //! A step is data (a name, what it does, a function), so that people and continuous integration run the same list.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -156,8 +156,14 @@ fn doc_step(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// The kernel is compiled before the tests start, because each of them has a time limit. The compiled module stays in the
+/// target folder, under a name with its version.
 fn cad_step(root: &Path) -> Result<Outcome> {
     run_command(cargo(root, &["clippy", "--package", CAD, "--all-targets", "--", "-D", "warnings"]))?;
+    let cache = target_folder(root).join("tmp/artel-cad-kernel");
+    let mut warmup = cargo(root, &["run", "--package", CAD, "--", "warmup", "--cache"]);
+    warmup.arg(cache);
+    run_command(warmup)?;
     let tests = if tools::has_nextest(root) {
         cargo(root, &["nextest", "run", "--package", CAD])
     } else {
@@ -168,6 +174,11 @@ fn cad_step(root: &Path) -> Result<Outcome> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     run_command(doc)?;
     Ok(Outcome::Passed)
+}
+
+/// Returns where cargo builds.
+fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 fn deny_step(root: &Path) -> Result<Outcome> {

@@ -9,5 +9,6 @@
 mod battery;
 mod csg;
 mod fuzz;
+mod limits;
 mod second_kernel;
 mod serve;
