@@ -3,8 +3,11 @@
 
 pub mod clock;
 pub mod config;
+pub mod entity;
 pub mod error;
 pub mod geometry;
 pub mod kernel;
 pub mod limit;
+pub mod sketch;
+pub mod store;
 pub mod warmup;
