@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 /// A CAD environment that agents design with: exact solids, solved sketches, workspaces that branch and merge.
 #[derive(Debug, Parser)]
@@ -13,9 +13,40 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// Where things are.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Places {
+    /// The folder of the workspaces [default: $ARTEL_CAD_DATA, then ~/.local/share/artel-cad]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// The folder of the compiled geometry kernel [default: $ARTEL_CAD_CACHE, then ~/.cache/artel-cad]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// How long the kernel may work on one request, in milliseconds [default: 8000]
+    #[arg(long, value_name = "MS")]
+    pub(crate) time_ms: Option<u64>,
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Answer JSON-RPC 2.0 requests, one on each line of stdin, until it ends
+    Serve {
+        /// Where things are.
+        #[command(flatten)]
+        places: Places,
+    },
+    /// Call one method and print its result; errors end with exit code 1
+    Call {
+        /// The method, for example solid.primitive; rpc.discover lists all of them
+        method: String,
+        /// Its parameters as a JSON object; `-` reads them from stdin
+        #[arg(long, default_value = "{}")]
+        params: String,
+        /// Where things are.
+        #[command(flatten)]
+        places: Places,
+    },
     /// Compile the geometry kernel, which is needed once for each machine and takes about a minute
     Warmup {
         /// The folder of the compiled geometry kernel [default: $ARTEL_CAD_CACHE, then ~/.cache/artel-cad]

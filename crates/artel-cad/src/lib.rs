@@ -8,6 +8,8 @@ pub mod error;
 pub mod geometry;
 pub mod kernel;
 pub mod limit;
+pub mod operation;
+pub mod rpc;
 pub mod sketch;
 pub mod store;
 pub mod warmup;

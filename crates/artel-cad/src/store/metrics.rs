@@ -44,6 +44,15 @@ pub(super) fn count(
 }
 
 impl Store {
+    /// Counts calls that wrote nothing: each with how often and how long.
+    pub(crate) fn count_calls(&mut self, calls: &[(CallRecord<'_>, i64, i64)]) -> CadResult<()> {
+        self.writing(|transaction| {
+            calls
+                .iter()
+                .try_for_each(|(call, times, microseconds)| count(transaction, call, *times, *microseconds))
+        })
+    }
+
     /// Returns the counters of an agent by method, or of all together.
     pub fn metrics(&mut self, agent: Option<&str>) -> CadResult<Vec<MethodMetrics>> {
         let sql = "SELECT method, SUM(successes), SUM(errors), SUM(microseconds) FROM calls \

@@ -9,6 +9,7 @@ mod write;
 
 pub use database::Store;
 use database::failed;
+pub(crate) use metrics::CallRecord;
 pub use metrics::MethodMetrics;
 pub use view::{Stored, VersionKey, VersionRef, View, WorkspaceKey, WorkspaceRow};
 pub use workspaces::{HistoryRow, MergeRow};

@@ -1,4 +1,4 @@
-//! Tests of the kernel, with a second kernel as a second opinion.
+//! Tests of the whole program and of the kernel: the real binary, real workspaces, a second kernel as a second opinion.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -10,5 +10,7 @@ mod battery;
 mod csg;
 mod fuzz;
 mod limits;
+mod protocol;
 mod second_kernel;
 mod serve;
+mod solids;
