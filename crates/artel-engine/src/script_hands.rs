@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_catalog::{Loaded, read_config};
+use artel_catalog::{Loaded, personal_settings_path, read_config, read_personal_settings};
 use artel_model::data_scope::{DataRequest, Sharing, SkillOrigin, data_folder};
 use artel_model::id::RunId;
 use artel_model::plan::{ScriptTarget, Work};
@@ -294,7 +294,7 @@ impl Shared {
         let home = shelf.home(found.entry).map_err(|error| elsewhere(error_text(&error)))?;
         let program = script_file(&home, found.script)?;
         let data_folder = self.data_folder(found, &home, assignment)?;
-        let config = self.config(found.entry).map_err(elsewhere)?;
+        let config = self.config(found, assignment).map_err(elsewhere)?;
         let folder = self.folders.take(&found.skill.name).map_err(|error| {
             elsewhere(format!("cannot make a folder in `{}`: {error}", self.rules.work_folder))
         })?;
@@ -332,8 +332,7 @@ impl Shared {
         home: &Utf8Path,
         assignment: &Assignment,
     ) -> Result<Utf8PathBuf, Unprepared> {
-        let own = SkillOrigin::default_source(&found.skill.name);
-        let origin = found.origin.unwrap_or(&own);
+        let origin = &found.origin();
         let is_granted = self.rules.grants.shared_data.iter().any(|grant| origin.is_named_by(grant));
         let place = data_folder(&DataRequest {
             origin,
@@ -350,13 +349,17 @@ impl Shared {
         })
     }
 
-    /// Returns the settings that the script gets.
-    fn config(&self, entry: &Loaded) -> Result<Map<String, Value>, String> {
-        let stored = read_config(entry, &self.rules.data)
-            .map_err(|error| format!("the skill's settings cannot be read: {}", error_text(&error)))?;
-        let Some(schema) = &entry.config_schema else {
+    /// Returns the settings that the script gets: the operator's, and over them those of the owner of the run.
+    fn config(&self, found: &Found<'_>, assignment: &Assignment) -> Result<Map<String, Value>, String> {
+        let unread = |error| format!("the skill's settings cannot be read: {}", error_text(&error));
+        let mut stored = read_config(found.entry, &self.rules.data).map_err(unread)?;
+        let Some(schema) = &found.entry.config_schema else {
             return Ok(EffectiveConfig::unchecked(stored).reveal().clone());
         };
+        if let Some(owner) = &assignment.owner {
+            let path = personal_settings_path(&self.rules.data, &found.origin(), &owner.user);
+            stored = schema.overlay(&stored, &read_personal_settings(&path).map_err(unread)?);
+        }
         let variable = |name: &str| self.rules.environment.variable(name);
         let resolved = schema.resolve(&stored, &self.rules.settings_env, variable).map_err(|problems| {
             let list: Vec<String> =
@@ -391,6 +394,14 @@ struct Found<'s> {
     skill: &'s Skill,
     script: &'s Script,
     origin: Option<&'s SkillOrigin>,
+}
+
+impl Found<'_> {
+    /// Returns which skill of which source it is.
+    fn origin(&self) -> SkillOrigin {
+        let own = || SkillOrigin::default_source(&self.skill.name);
+        self.origin.cloned().unwrap_or_else(own)
+    }
 }
 
 /// Finds the very script that the plan was made with.

@@ -127,6 +127,7 @@ limits! {
     TOPIC_REPLAY_MAX: usize = 1000, "Events of topics kept for those who come late.";
     SUBSCRIPTION_QUEUE_MAX: usize = 10_000, "Events that wait for one subscriber; further ones are refused and counted.";
     REQUEST_TIMEOUT_MS_MAX: u64 = 3_600_000, "Milliseconds that somebody waits for a reply; by default 30,000.";
+    PERSONAL_SETTINGS_BYTES_MAX: u64 = 64 * 1024, "Bytes of one caller's own settings of one skill; more is refused.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
     CATALOG_PAGE_SIZE: usize = 50, "Skills on one page of the catalog when nobody says how many.";
     CATALOG_PAGE_SIZE_MAX: usize = 200, "Skills on one page of the catalog.";

@@ -179,6 +179,8 @@ struct Shared {
     readiness_log: ReadinessLog,
     /// Held by whoever changes settings or switches: they are files, read and written as a whole.
     operating: Mutex<()>,
+    /// Held while a caller changes their own settings.
+    changing_personal_settings: Mutex<()>,
 }
 
 impl App {
@@ -198,6 +200,7 @@ impl App {
             remembered: Remembered::default(),
             mcp_sessions: McpSessions::default(),
             operating: Mutex::default(),
+            changing_personal_settings: Mutex::default(),
             rendered: Rendered::default(),
             trail: Trail::begin(&parts.stores.trail, &parts.catalogs, parts.clock),
             request_ids: RequestIds::new(),
@@ -283,6 +286,10 @@ impl App {
     /// Returns what is held while settings or switches are changed.
     pub(crate) fn operating(&self) -> &Mutex<()> {
         &self.shared.operating
+    }
+
+    pub(crate) fn changing_personal_settings(&self) -> &Mutex<()> {
+        &self.shared.changing_personal_settings
     }
 
     /// Returns the room for live streams.

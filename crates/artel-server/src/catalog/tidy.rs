@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use artel_catalog::personal_settings_folder;
+use artel_catalog::shared::EntryId;
 use artel_engine::remove_folder;
+use artel_model::data_scope::SkillOrigin;
 use artel_model::id::CustomSkillId;
 use camino::Utf8PathBuf;
 
@@ -53,6 +56,11 @@ impl Hubs {
             let since = *deleted.entry(id).or_insert(now);
             let is_old = now.as_millis().saturating_sub(since.as_millis()) >= grace_ms;
             if is_old && !self.catalogs().uses_custom(id).await {
+                let origin = SkillOrigin { id: EntryId::Custom(id).to_string(), teams: BTreeSet::new() };
+                let settings = personal_settings_folder(&parts.config.data, &origin);
+                if settings.exists() {
+                    remove(settings, "personal settings", id.to_string()).await;
+                }
                 remove(saved_folder(&parts.config.data, id), "saved skill", id.to_string()).await;
             }
         }

@@ -19,7 +19,8 @@ use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
 use crate::operations::{
-    bundle, change_settings, reset_skill_health, skill_health, skill_settings, switch, switches,
+    bundle, change_personal_settings, change_settings, reset_skill_health, skill_health, skill_settings,
+    switch, switches,
 };
 use crate::route::Route;
 
@@ -92,6 +93,18 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..settings
     };
+    let change_own = Endpoint {
+        path: "/api/skills/{id}/config/personal",
+        id: "changePersonalSkillConfig",
+        summary: "Changes the caller's own settings of a skill, for their runs and agents; what is not named stays.",
+        needs: Needs::Scope(Scope::RunsWrite),
+        answers: &[
+            SETTINGS,
+            UNKNOWN,
+            Answer { status: 409, meaning: "The skill has no settings.", payloads: &[] },
+        ],
+        ..change
+    };
     let reset = Endpoint {
         method: Method::Delete,
         path: "/api/skills/{id}/health",
@@ -107,6 +120,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(bundle, make_bundle),
         Route::new(settings, get_settings),
         Route::new(change, patch_settings),
+        Route::new(change_own, patch_personal_settings),
     ];
     all.extend(switch_routes());
     all
@@ -198,12 +212,28 @@ async fn patch_settings(
     auditor: Auditor,
     JsonBody(change): JsonBody<SettingsChange>,
 ) -> Result<Json<SkillSettings>, ApiError> {
-    let names: Vec<&str> =
-        change.set.keys().map(String::as_str).chain(change.unset.iter().map(String::as_str)).collect();
-    let summary = format!("changed settings: {}", names.join(", "));
+    let summary = format!("changed settings: {}", named(&change));
     let settings = change_settings(&app, &caller, &entry_id(&id)?, change).await?;
     auditor.note(&app, AuditAction::SettingChanged, &id, &summary).await?;
     Ok(Json(settings))
+}
+
+async fn patch_personal_settings(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    auditor: Auditor,
+    JsonBody(change): JsonBody<SettingsChange>,
+) -> Result<Json<SkillSettings>, ApiError> {
+    let summary = format!("changed personal settings: {}", named(&change));
+    let settings = change_personal_settings(&app, &caller, &entry_id(&id)?, change).await?;
+    auditor.note(&app, AuditAction::SettingChanged, &id, &summary).await?;
+    Ok(Json(settings))
+}
+
+fn named(change: &SettingsChange) -> String {
+    let names = change.set.keys().chain(&change.unset);
+    names.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 async fn list_switches(State(app): State<App>) -> Result<Json<SkillSwitches>, ApiError> {

@@ -5,65 +5,33 @@
 use artel_model::limit::IDENTITY_CHARS_MAX;
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::mcp_talker::Talker;
 use crate::place::{Place, TestSkill};
 use crate::plans::end_of;
+use crate::ways::Way;
 
 /// A script that counts how often it ran with the same data.
 const COUNT: &str = r#"echo x >> "$ARTEL_DATA_DIR/runs"
 echo '{"version":"0","type":"done","ok":true,"output":{"n":'$(wc -l < "$ARTEL_DATA_DIR/runs")'}}'"#;
 
-/// The ways in.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    Run,
-    Plan,
-    Mcp,
-    Agent,
-}
-
-async fn counted(client: &Client, place: &Place, way: Way) -> Value {
-    match way {
-        Way::Run => {
-            let run = client.post("/api/runs", json!({"skill": "count"})).await.expect(202);
-            end_of(client, &run).await["executionTrace"][0]["output"]["n"].clone()
-        }
-        Way::Plan => {
-            let plan =
-                json!({"requestId": uuid::Uuid::new_v4(), "tools": [{"toolId": "a", "skill": "count"}]});
-            let run = client.post("/api/runs", json!({ "plan": plan })).await.expect(202);
-            end_of(client, &run).await["executionTrace"][0]["output"]["n"].clone()
-        }
-        Way::Mcp => {
-            let talker = Talker::begin(place, &client.credential().unwrap()).await;
-            Talker::good(&talker.call("count", json!({})).await)["n"].clone()
-        }
-        Way::Agent => {
-            let spawned = client.post("/api/agents", json!({"skill": "count"})).await.expect(201);
-            let id = spawned["agent"]["agent_id"].as_str().unwrap();
-            let agent = place.agents.wait(id.parse().unwrap()).await.unwrap().unwrap();
-            agent.results.last().unwrap().value["n"].clone()
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn two_people_keep_data_apart_through_every_way_in() {
-    let place = Place::open(&[TestSkill("count", json!({}), COUNT)]).await;
+    let counts = TestSkill("count-things", json!({"description": "Counts things."}), COUNT);
+    let place = Place::open(&[counts]).await;
+    place.catalogs.rebuild_supervisor();
     // Names that would be paths, and one that is as long as a name may be.
     let long = "ü".repeat(IDENTITY_CHARS_MAX);
     let people = [place.person("../local").await, place.person(&long).await];
     let mut seen = [0_u64; 2];
-    for step in 0..8_usize {
-        let way = [Way::Run, Way::Mcp, Way::Agent, Way::Plan][step % 4];
+    for step in 0..10_usize {
+        let way = Way::ALL[step % Way::ALL.len()];
         // An order without a pattern that either could rely on.
         let who = (step * step / 3 + step) % 2;
         seen[who] += 1;
-        assert_eq!(counted(&people[who], &place, way).await, seen[who], "step {step}, {way:?}");
+        let output = way.output(&people[who], &place, "count-things").await;
+        assert_eq!(output["n"], seen[who], "step {step}, {way:?}");
     }
     assert!(seen[0] > 1 && seen[1] > 1, "{seen:?}");
-    assert!(!place.path("skills/count/data").exists(), "nothing is kept in the skill's own folder");
+    assert!(!place.path("skills/count-things/data").exists(), "nothing is kept in the skill's own folder");
 }
 
 #[tokio::test(flavor = "multi_thread")]

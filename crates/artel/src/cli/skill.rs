@@ -347,12 +347,18 @@ pub(crate) enum ConfigAction {
         /// The values
         #[arg(required = true, value_name = "KEY=VALUE")]
         values: Vec<String>,
+        /// Set them for your own runs and agents on a server, over what its operator set
+        #[arg(long)]
+        personal: bool,
     },
     /// Remove values
     Unset {
         /// The keys
         #[arg(required = true, value_name = "KEY")]
         keys: Vec<String>,
+        /// Remove your own values on a server, so that those of its operator count again
+        #[arg(long)]
+        personal: bool,
     },
 }
 

@@ -290,6 +290,28 @@ fn whoever_may_only_read_sees_what_is_theirs() {
 }
 
 #[test]
+fn a_person_has_settings_of_their_own_on_a_server() {
+    let pair = Pair::new();
+    let key = pair.away.json(&["key", "create", "--owner", "ann", "--scope", "catalog:read", "--scope", "runs:write"]);
+    let mut ann = Session::new();
+    ann.set("ARTEL_SERVER", &format!("http://{}", pair.served.address));
+    ann.set("ARTEL_TOKEN", key["key"].as_str().unwrap());
+    let told = ann.run(&["skill", "config", "greet", "set", "token=anns-own"]);
+    assert!(told.starts_with("exit 1\n") && told.contains("with `--personal`"), "{told}");
+    let told = ann.run(&["skill", "config", "greet", "set", "--personal", "token=anns-own"]);
+    assert!(told.starts_with("exit 0\n") && told.contains("(personal)"), "{told}");
+    assert!(ann.run(&["skill", "config", "greet"]).contains("\"********\" (personal)"));
+    assert!(!pair.away.run(&["skill", "config", "greet"]).contains("(personal)"));
+    let told = ann.run(&["skill", "config", "greet", "set", "--personal", "style=formal"]);
+    assert!(told.starts_with("exit 1\n") && told.contains("x-personal"), "{told}");
+    let told = ann.run(&["skill", "config", "greet", "unset", "--personal", "token"]);
+    assert!(told.starts_with("exit 0\n") && !told.contains("(personal)"), "{told}");
+    let told = pair.here.run(&["skill", "config", "greet", "set", "--personal", "token=x"]);
+    assert!(told.starts_with("exit 2\n") && told.contains("leave `--personal` out"), "{told}");
+    assert!(pair.there.read("skills/greet/config.json").contains("somebodys-secret"));
+}
+
+#[test]
 fn what_looks_at_files_needs_no_server() {
     let mut session = Session::new();
     furnish(&session);
