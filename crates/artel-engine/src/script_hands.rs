@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use artel_catalog::{Loaded, personal_settings_path, read_config, read_personal_settings};
-use artel_model::data_scope::{DataRequest, Sharing, SkillOrigin, data_folder};
+use artel_model::data_scope::{DataRequest, DataScope, SkillOrigin, data_folder, sharing};
 use artel_model::id::RunId;
 use artel_model::plan::{ScriptTarget, Work};
 use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
+use artel_model::quota::{Quota, QuotaExceeded};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
 use artel_model::schema::{Quote, Schema, Violation};
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
@@ -43,6 +44,8 @@ pub struct ScriptRules {
     pub grants: Grants,
     /// Milliseconds between SIGTERM and SIGKILL.
     pub grace_ms: u64,
+    /// Bytes that skills may keep for each user; the local owner is not counted.
+    pub data_bytes_max: u64,
     /// artel's data folder, where settings of skills without a folder are kept.
     pub data: Utf8PathBuf,
     /// Where attempts have their folders.
@@ -333,20 +336,42 @@ impl Shared {
         assignment: &Assignment,
     ) -> Result<Utf8PathBuf, Unprepared> {
         let origin = &found.origin();
-        let is_granted = self.rules.grants.shared_data.iter().any(|grant| origin.is_named_by(grant));
         let place = data_folder(&DataRequest {
             origin,
             scope: found.skill.data_scope,
             owner: assignment.owner.as_ref(),
             run: assignment.run,
-            sharing: if is_granted { Sharing::Granted } else { Sharing::NotGranted },
+            sharing: sharing(origin, &self.rules.grants.shared_data),
         });
         let place = place.map_err(|refusal| elsewhere(refusal.to_string()))?;
+        self.room_for_data(found.skill.data_scope, &place, assignment)
+            .map_err(|exceeded| elsewhere(exceeded.to_string()))?;
         let opened = self.data_folders.take_over_old(home, origin);
         opened.and_then(|()| self.data_folders.open(&place)).map_err(|error| match &error {
             DataFolderError::NotAFolder(_) => of_the_skill(error_text(&error)),
             DataFolderError::Make { .. } | DataFolderError::Move { .. } => elsewhere(error_text(&error)),
         })
+    }
+
+    /// Says whether there is room for more data. A script that is running may go over it by what one attempt may write.
+    fn room_for_data(
+        &self,
+        scope: DataScope,
+        place: &Utf8Path,
+        assignment: &Assignment,
+    ) -> Result<(), QuotaExceeded> {
+        let Some(owner) = &assignment.owner else { return Ok(()) };
+        let limit = self.rules.data_bytes_max;
+        let used = match scope {
+            // It goes when the run ends.
+            DataScope::Run => return Ok(()),
+            DataScope::Principal => self.data_folders.bytes_of_owner(owner, limit),
+            DataScope::Team | DataScope::Shared => self.data_folders.bytes_at(place, limit),
+        };
+        match used < limit {
+            true => Ok(()),
+            false => Err(QuotaExceeded { quota: Quota::DataBytes, used, limit }),
+        }
     }
 
     /// Returns the settings that the script gets: the operator's, and over them those of the owner of the run.

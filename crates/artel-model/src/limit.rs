@@ -220,6 +220,7 @@ limits! {
     QUOTA_RUNS: u64 = 200, "Runs of one user that have not ended, over HTTP; `[quotas] runs` says otherwise.";
     QUOTA_TURNS_MAX: usize = 10_000, "Users whose use of quotas is counted one request after another, before those without a request are forgotten.";
     CONNECTIONS_WAITING_MAX: usize = 4096, "Connections that wait for a place when all are taken; further ones are closed.";
+    QUOTA_DATA_BYTES: u64 = 1024 * 1024 * 1024, "Bytes that skills keep in `data/` for one user, all skills together, before no script starts for them; `[quotas] data_mib` says otherwise. The local owner is not counted.";
     BODY_FREE_BYTES: usize = 64 * 1024, "Bytes of a request's body that are not counted among all bodies in memory: small requests are answered while large ones fill it.";
     BODY_DRAINED_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of a body that is too large which are read and thrown away, so that its sender gets to read the refusal.";
     API_PAGE_ITEMS: usize = 50, "Items on one page of a history over HTTP when nobody says how many.";

@@ -46,7 +46,7 @@ impl From<QuotaExceeded> for ApiError {
             // A run ends by itself; what was saved or spawned does not.
             Quota::Runs => (StatusCode::TOO_MANY_REQUESTS, Some(1)),
             Quota::SavedSkills | Quota::Agents => (StatusCode::CONFLICT, None),
-            Quota::SavedBytes => (StatusCode::PAYLOAD_TOO_LARGE, None),
+            Quota::SavedBytes | Quota::DataBytes => (StatusCode::PAYLOAD_TOO_LARGE, None),
         };
         let details = json!({"quota": quota.as_str(), "used": used, "limit": limit});
         let error = Self::new(status, "quota_exceeded", exceeded.to_string()).with_details(details);

@@ -108,6 +108,18 @@ pub(crate) async fn change_personal_settings(
     blocking(move || desk.change_personal(change)).await
 }
 
+/// Removes what a skill that the caller sees keeps for them.
+pub(crate) async fn forget_data(app: &App, caller: &Principal, id: &EntryId) -> Result<(), ApiError> {
+    within_reach(app, caller, id).await?.ok_or_else(|| ApiError::not_found("skill"))?;
+    let (folders, owner) = (app.storeroom().data.clone(), caller.owner().cloned());
+    let origin = SkillOrigin { id: id.to_string(), teams: BTreeSet::new() };
+    let removed = tokio::task::spawn_blocking(move || folders.forget_owner(&origin, owner.as_ref())).await;
+    removed.map_err(|_| interrupted())?.map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "the data of a skill cannot be removed");
+        ApiError::unavailable("data_unavailable", "The data cannot be removed on the server.")
+    })
+}
+
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SettingsRefused> + Send + 'static,
 ) -> Result<T, ApiError> {

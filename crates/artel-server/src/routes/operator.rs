@@ -19,8 +19,8 @@ use crate::auditor::Auditor;
 use crate::error::ApiError;
 use crate::extract::{Caller, JsonBody, Named};
 use crate::operations::{
-    bundle, change_personal_settings, change_settings, reset_skill_health, skill_health, skill_settings,
-    switch, switches,
+    bundle, change_personal_settings, change_settings, forget_data, reset_skill_health, skill_health,
+    skill_settings, switch, switches,
 };
 use crate::route::Route;
 
@@ -69,6 +69,36 @@ pub(super) fn routes() -> Vec<Route> {
         }],
         ..HEALTH
     };
+    let reset = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}/health",
+        id: "resetSkillHealth",
+        summary: "Forgets how often a skill of any source failed, so that it may be tried again; a slash in the id is written `%2F`.",
+        needs: Needs::AdminOr(ADMINS),
+        answers: &[Answer { status: 204, meaning: "It is forgotten.", payloads: &[] }, UNKNOWN],
+        ..HEALTH
+    };
+    let forget = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}/data",
+        id: "forgetSkillData",
+        summary: "Removes what a skill keeps for the caller in `data/`; a slash in the id is written `%2F`.",
+        needs: Needs::Scope(Scope::RunsWrite),
+        answers: &[Answer { status: 204, meaning: "It is removed.", payloads: &[] }, UNKNOWN],
+        ..HEALTH
+    };
+    let mut all = vec![
+        Route::new(forget, delete_data),
+        Route::new(HEALTH, get_health),
+        Route::new(reset, reset_health),
+        Route::new(bundle, make_bundle),
+    ];
+    all.extend(settings_routes());
+    all.extend(switch_routes());
+    all
+}
+
+fn settings_routes() -> [Route; 3] {
     let settings = Endpoint {
         path: "/api/skills/{id}/config",
         id: "getSkillConfig",
@@ -105,25 +135,11 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..change
     };
-    let reset = Endpoint {
-        method: Method::Delete,
-        path: "/api/skills/{id}/health",
-        id: "resetSkillHealth",
-        summary: "Forgets how often a skill of any source failed, so that it may be tried again; a slash in the id is written `%2F`.",
-        needs: Needs::AdminOr(ADMINS),
-        answers: &[Answer { status: 204, meaning: "It is forgotten.", payloads: &[] }, UNKNOWN],
-        ..HEALTH
-    };
-    let mut all = vec![
-        Route::new(HEALTH, get_health),
-        Route::new(reset, reset_health),
-        Route::new(bundle, make_bundle),
+    [
         Route::new(settings, get_settings),
         Route::new(change, patch_settings),
         Route::new(change_own, patch_personal_settings),
-    ];
-    all.extend(switch_routes());
-    all
+    ]
 }
 
 fn switch_routes() -> [Route; 3] {
@@ -185,6 +201,15 @@ async fn reset_health(
 ) -> Result<StatusCode, ApiError> {
     reset_skill_health(&app, &entry_id(&id)?).await?;
     auditor.note(&app, AuditAction::SettingChanged, &id, "its failures are forgotten").await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn delete_data(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+) -> Result<StatusCode, ApiError> {
+    forget_data(&app, &caller, &entry_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -244,6 +244,7 @@ pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores, quotas: Quotas) -> Cata
     Catalogs::new(CatalogParts {
         config: CatalogConfig {
             quotas,
+            shared_data: Vec::new(),
             gate: Gate::Off,
             fail_on: Severity::High,
             check: Duration::from_secs(1),
@@ -371,6 +372,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
         },
         grants: Grants::default(),
         grace_ms: 500,
+        data_bytes_max: 4 << 20,
         data: base.join("data"),
         work_folder: base.join("work"),
         path: Vec::new(),

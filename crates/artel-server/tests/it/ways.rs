@@ -38,7 +38,7 @@ impl Way {
             }
             Self::Mcp => {
                 let talker = Talker::begin(place, &client.credential().unwrap()).await;
-                Talker::good(&talker.call(skill, json!({})).await).clone()
+                Talker::good(&talker.call(skill, json!({})).await)
             }
             Self::Agent => {
                 let spawned = client.post("/api/agents", json!({ "skill": skill })).await.expect(201);

@@ -104,6 +104,12 @@ pub(crate) enum SkillCommand {
         /// The skill, or the id of a hub's or a saved skill whose failures are forgotten
         skill: SkillOrId,
     },
+    /// Remove what a skill keeps for you in its data folder
+    #[command(after_help = "Example:\n  artel skill forget-data memory")]
+    ForgetData {
+        /// The skill
+        name: SkillName,
+    },
     /// Switch a skill off
     #[command(after_help = "Example:\n  artel skill disable navigate")]
     Disable {

@@ -79,6 +79,7 @@ fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure
         SkillCommand::Config(args) => config::run(context, args),
         SkillCommand::Trail(args) => trail::run(context, args),
         SkillCommand::Enable { skill } => switch::enable(context, skill),
+        SkillCommand::ForgetData { name } => switch::forget_data(context, name),
         SkillCommand::Disable { name } => switch::disable(context, name),
     }
 }

@@ -56,6 +56,7 @@ pub(super) struct QuotasTable {
     runs: Option<u64>,
     mailbox: Option<NonZero<usize>>,
 }
+    data_mib: Option<u64>,
 
 /// How much each user may have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,6 +78,7 @@ impl QuotasTable {
                 runs: self.runs.unwrap_or(usual.runs),
             },
             mailbox: self.mailbox.map_or(MAILBOX_MAX, NonZero::get).min(MAILBOX_MAX),
+                data_bytes: self.data_mib.map_or(usual.data_bytes, bytes),
         }
     }
 }

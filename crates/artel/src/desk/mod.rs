@@ -27,7 +27,9 @@ pub(crate) use keys::{list_keys, make_key, revoke_key};
 pub(crate) use listening::Heard;
 pub(crate) use mail::{MailDesk, MailRefused, Written};
 pub(crate) use offers::{generation, offered_catalog};
-pub(crate) use operator::{SettingsOf, change_settings, health, reset_health_of, settings, switch};
+pub(crate) use operator::{
+    SettingsOf, change_settings, forget_data, health, reset_health_of, settings, switch,
+};
 pub(crate) use plans::{NotBegun, ask, check_plan, fresh_key, generate, run_plan, run_skill};
 pub(crate) use roll::AgentRoll;
 pub(crate) use runs::{CommandRefused, FoundRun, RunDesk};

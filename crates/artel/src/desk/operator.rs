@@ -6,6 +6,8 @@ use artel_api::client::{ApiPath, ClientError};
 use artel_api::operator::{SettingsChange, SkillHealthList, SkillSettings, SkillSwitch, SwitchChange};
 use artel_catalog::shared::EntryId;
 use artel_catalog::{Catalog, Loaded, SettingsError};
+use artel_engine::DataFolders;
+use artel_model::data_scope::SkillOrigin;
 use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_server::{SettingsDesk, SettingsRefused, all_problems};
@@ -109,6 +111,20 @@ pub(crate) fn reset_health_of(context: Context<'_>, id: &EntryId) -> Result<(), 
             }
         };
         reset_health(context, &name).await
+    })
+}
+
+/// Removes what a skill keeps for the caller in its data folder.
+pub(crate) fn forget_data(context: Context<'_>, entry: &Loaded) -> Result<(), Failure> {
+    let Some(id) = entry.id() else { return Err(Failure::failed("it is no skill")) };
+    wait_for(async {
+        if let Some(client) = context.remote()? {
+            let path = ApiPath::new("/api/skills").name(&id).then("data");
+            return client.delete(&path).await.map_err(|error| refused(&error));
+        }
+        let origin = SkillOrigin { id: id.to_string(), teams: [].into() };
+        let removed = DataFolders::new(&context.config.data.value).forget_owner(&origin, None);
+        removed.map_err(|error| Failure::unavailable(&error))
     })
 }
 

@@ -209,6 +209,7 @@ fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Script
         },
         grace_ms: config.run.value.grace_ms,
         data,
+        data_bytes_max: config.quotas.value.each.data_bytes,
         work_folder,
         path: grants.path.clone(),
         settings_env: EnvAllowList::new(&config.skill_env.value),
