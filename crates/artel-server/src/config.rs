@@ -43,6 +43,8 @@ pub struct ServerConfig {
     pub slow_request: Duration,
     /// How much each user may have of what is kept and what runs.
     pub quotas: Quotas,
+    /// Skills that an MCP client is told about as tools or prompts, each by priority; all within the usual limits when absent.
+    pub prompt_skills_max: Option<usize>,
     /// Proxies that are believed when they say on whose behalf they call.
     pub trusted_proxies: Vec<Network>,
     /// What connections are encrypted with; nothing when they are not, because the server is reached on its own machine
@@ -76,6 +78,7 @@ impl Default for ServerConfig {
             refused_per_minute: 60,
             slow_request: Duration::from_secs(5),
             quotas: Quotas::default(),
+            prompt_skills_max: None,
             trusted_proxies: Vec::new(),
             certificate: None,
             publishes_skills: false,

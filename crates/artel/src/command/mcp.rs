@@ -14,7 +14,9 @@ pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
     let principal = local_principal(&context.config.environment);
     wait_for(async {
         let mut interrupts = Interrupts::listen()?;
-        let serving = Serving::open(context, ServerConfig::default(), Token::Unneeded).await?;
+        let prompt_skills_max = context.config.prompt_skills_max.value;
+        let config = ServerConfig { prompt_skills_max, ..ServerConfig::default() };
+        let serving = Serving::open(context, config, Token::Unneeded).await?;
         serving.recover_or_tell(context).await;
         let result = tokio::select! {
             ended = serve_stdio(serving.app.clone(), principal) => ended,

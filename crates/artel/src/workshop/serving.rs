@@ -269,6 +269,7 @@ pub(crate) fn server_config(config: &Config) -> Result<ServerConfig, Failure> {
             usual.bodies_bytes_max,
         ),
         quotas: config.quotas.value.each,
+        prompt_skills_max: config.prompt_skills_max.value,
         trusted_proxies: settings.trusted_proxies.clone(),
         certificate,
         publishes_skills: settings.publishes_skills,
