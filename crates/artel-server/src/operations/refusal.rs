@@ -41,6 +41,7 @@ impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::KeyTaken { run, .. } => idempotency::conflict().with_details(json!({"run_id": run})),
+            SubmitError::ProbeTaken(_) => ApiError::conflict("skill_unhealthy", error.to_string()),
             SubmitError::Closing => draining(),
             SubmitError::Store(error) => error.into(),
         }

@@ -287,7 +287,7 @@ fn engine(
         closing_grace_ms: 500,
         kill_grace_ms: 500,
     };
-    Engine::start(config, store.clone(), Arc::new(hands), Clock::system())
+    Engine::start(config, store.clone(), Arc::new(hands), Clock::system()).with_health(store.clone())
 }
 
 fn office(store: &Arc<MemoryStore>) -> Office {

@@ -171,6 +171,9 @@ pub(super) fn not_submitted(error: &SubmitError) -> Failure {
     match error {
         SubmitError::KeyTaken { run, .. } => Failure::usage(chain(error))
             .hint(format!("give another `--key`, or look at the earlier run with `artel run show {run}`")),
+        SubmitError::ProbeTaken(skill) => {
+            Failure::failed(chain(error)).hint(format!("`artel skill enable {skill}` lets every run try it"))
+        }
         SubmitError::Closing | SubmitError::Store(_) => store_failed(error),
     }
 }

@@ -110,6 +110,7 @@ impl Workshop {
             Arc::new(hands.clone()),
             Clock::system(),
         );
+        let engine = engine.with_health(store.health.clone());
         Ok(Self { engine, store, skills: shelf.skills, launcher, hands, shelves, work, data, is_alive, lock })
     }
 
@@ -208,8 +209,8 @@ fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Script
             shared_data: grants.shared_data.clone(),
         },
         grace_ms: config.run.value.grace_ms,
-        data,
         data_bytes_max: config.quotas.value.each.data_bytes,
+        data,
         work_folder,
         path: grants.path.clone(),
         settings_env: EnvAllowList::new(&config.skill_env.value),

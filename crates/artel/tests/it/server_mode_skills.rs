@@ -270,6 +270,15 @@ fn how_well_skills_do_is_told_from_there() {
     pair.same(&["skill", "show", "make-tea"]);
     pair.same(&["skill", "enable", "make-tea"]);
     assert!(!pair.same(&["skill", "list"]).contains("(degraded)"));
+    // A skill of any source is named by its id.
+    for _ in 0..3 {
+        assert_eq!(pair.here.output(&["skill", "run", "make-tea"]).status.code(), Some(1));
+    }
+    assert!(pair.here.run(&["skill", "list"]).contains("(degraded)"));
+    let id = "hub/1f0c1c5e-8f0e-4a57-9a53-3a8a0b3b6b11/make-tea";
+    assert!(pair.here.run(&["skill", "enable", id]).starts_with("exit 0\n"));
+    assert!(!pair.here.run(&["skill", "list"]).contains("(degraded)"));
+    assert!(pair.away.run(&["skill", "enable", id]).contains("exit 1\n"), "the server has no such hub");
 }
 
 #[test]
@@ -292,7 +301,16 @@ fn whoever_may_only_read_sees_what_is_theirs() {
 #[test]
 fn a_person_has_settings_of_their_own_on_a_server() {
     let pair = Pair::new();
-    let key = pair.away.json(&["key", "create", "--owner", "ann", "--scope", "catalog:read", "--scope", "runs:write"]);
+    let key = pair.away.json(&[
+        "key",
+        "create",
+        "--owner",
+        "ann",
+        "--scope",
+        "catalog:read",
+        "--scope",
+        "runs:write",
+    ]);
     let mut ann = Session::new();
     ann.set("ARTEL_SERVER", &format!("http://{}", pair.served.address));
     ann.set("ARTEL_TOKEN", key["key"].as_str().unwrap());
