@@ -61,6 +61,6 @@ pub use operations::{KeyDesk, SettingsDesk, SettingsRefused, SettingsRules, all_
 pub use precondition::IfMatch;
 pub use probe::Probe;
 pub use route::{Route, endpoints};
-pub use routes::{crawl_step, hub_view};
+pub use routes::{apply_hub_change, crawl_step, hub_view};
 pub use tls::{Certificate, CertificateFacts, ServedCertificate, TlsError};
 pub use trail::{TrailQuestion, read_trail};

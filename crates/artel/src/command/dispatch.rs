@@ -159,6 +159,7 @@ fn run_hubs(command: &HubCommand, context: Context<'_>) -> Result<(), Failure> {
         HubCommand::List => hub::list(context),
         HubCommand::Refresh { hub: Some(hub) } => hub::refresh(context, hub),
         HubCommand::Refresh { hub: None } => hub::refresh_all(context),
+        HubCommand::Change(args) => hub::change(context, args),
         HubCommand::Enable { hub } => hub::enable(context, hub),
         HubCommand::Disable { hub } => hub::disable(context, hub),
         HubCommand::Remove { hub } => hub::remove(context, hub),

@@ -120,7 +120,7 @@ fn commands_are_documented() {
             ],
         ),
         ("message", &["send", "publish", "request", "read", "listen", "dead", "counts"]),
-        ("hub", &["crawl", "add", "list", "refresh", "enable", "disable", "remove"]),
+        ("hub", &["crawl", "add", "list", "refresh", "change", "enable", "disable", "remove"]),
         ("key", &["create", "list", "revoke"]),
         ("db", &["backup", "check"]),
     ];
