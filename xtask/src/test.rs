@@ -2,7 +2,7 @@
 //!
 //! A step is data (a name, what it does, a function), so that people and continuous integration run the same list.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -32,8 +32,16 @@ const STEPS: &[Step] = &[
     Step { name: "tests", about: "run all tests", run: tests_step },
     Step { name: "doctests", about: "run the examples in the documentation", run: doctests_step },
     Step { name: "doc", about: "build the documentation, warnings are errors", run: doc_step },
+    Step {
+        name: "cad",
+        about: "lint and test artel-cad, whose kernel takes minutes to build once",
+        run: cad_step,
+    },
     Step { name: "deny", about: "check licences, bans and sources of dependencies", run: deny_step },
 ];
+
+/// The crate that the other steps leave out, so that those who do not need it do not pay for its kernel.
+const CAD: &str = "artel-cad";
 
 /// Prints every step and what it does.
 pub(crate) fn list() {
@@ -104,15 +112,18 @@ fn tidy_step(root: &Path) -> Result<Outcome> {
 }
 
 fn clippy_step(root: &Path) -> Result<Outcome> {
-    run_command(cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    run_command(cargo(
+        root,
+        &["clippy", "--workspace", "--exclude", CAD, "--all-targets", "--", "-D", "warnings"],
+    ))?;
     Ok(Outcome::Passed)
 }
 
 fn tests_step(root: &Path) -> Result<Outcome> {
     let mut command = if tools::has_nextest(root) {
-        cargo(root, &["nextest", "run", "--workspace"])
+        cargo(root, &["nextest", "run", "--workspace", "--exclude", CAD])
     } else {
-        cargo(root, &["test", "--workspace", "--tests", "--no-fail-fast"])
+        cargo(root, &["test", "--workspace", "--exclude", CAD, "--tests", "--no-fail-fast"])
     };
     let validator = tools::skills_ref_program(root);
     if validator.is_file() {
@@ -134,15 +145,40 @@ fn doctests_step(root: &Path) -> Result<Outcome> {
     if !tidy::has_doctests(root)? {
         return Ok(Outcome::Skipped("no documentation holds an example"));
     }
-    run_command(cargo(root, &["test", "--doc", "--workspace"]))?;
+    run_command(cargo(root, &["test", "--doc", "--workspace", "--exclude", CAD]))?;
     Ok(Outcome::Passed)
 }
 
 fn doc_step(root: &Path) -> Result<Outcome> {
-    let mut command = cargo(root, &["doc", "--workspace", "--no-deps"]);
+    let mut command = cargo(root, &["doc", "--workspace", "--exclude", CAD, "--no-deps"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
     run_command(command)?;
     Ok(Outcome::Passed)
+}
+
+/// The kernel is compiled before the tests start, because each of them has a time limit. The compiled module stays in the
+/// target folder, under a name with its version.
+fn cad_step(root: &Path) -> Result<Outcome> {
+    run_command(cargo(root, &["clippy", "--package", CAD, "--all-targets", "--", "-D", "warnings"]))?;
+    let cache = target_folder(root).join("tmp/artel-cad-kernel");
+    let mut warmup = cargo(root, &["run", "--package", CAD, "--", "warmup", "--cache"]);
+    warmup.arg(cache);
+    run_command(warmup)?;
+    let tests = if tools::has_nextest(root) {
+        cargo(root, &["nextest", "run", "--package", CAD])
+    } else {
+        cargo(root, &["test", "--package", CAD, "--tests", "--no-fail-fast"])
+    };
+    run_command(tests)?;
+    let mut doc = cargo(root, &["doc", "--package", CAD, "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    run_command(doc)?;
+    Ok(Outcome::Passed)
+}
+
+/// Returns where cargo builds.
+fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 fn deny_step(root: &Path) -> Result<Outcome> {

@@ -65,7 +65,7 @@ fn yes() -> bool {
 }
 
 /// What is to be changed of a hub; what is not said stays.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HubChange {
     /// Whether its skills are in the catalog.

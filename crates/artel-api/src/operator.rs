@@ -47,7 +47,7 @@ pub struct SkillHealthEntry {
 pub struct SkillSettings {
     /// Every setting there is; none when the skill has no `config-schema.json`.
     pub items: Vec<SkillSetting>,
-    /// What a script of it would get; nothing when that is nothing, or cannot be said because of problems.
+    /// What a script of it would get in a run of the caller; nothing when that is nothing, or cannot be said because of problems.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective: Option<Map<String, Value>>,
     /// Why no script of it could start.
@@ -81,8 +81,14 @@ pub struct SkillSetting {
     pub category: Option<String>,
     /// The value it has when nobody sets it.
     pub default: Option<Value>,
-    /// What is set.
+    /// What the operator set, for every caller.
     pub value: Option<Value>,
+    /// What the caller set, for their own runs and agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub personal: Option<Value>,
+    /// Whether callers may have a value of their own.
+    #[serde(default)]
+    pub may_be_personal: bool,
 }
 
 /// What is to be changed of a skill's settings; what is not named stays.

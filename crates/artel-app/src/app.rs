@@ -90,6 +90,8 @@ pub type NamedPlanners = BTreeMap<PlannerWord, Result<Arc<dyn Planner>, String>>
 pub struct AppParts {
     /// How much each user may have of what is kept and what runs.
     pub quotas: Quotas,
+    /// Skills that an MCP client is told about as tools or prompts, each by priority; all within the usual limits when absent.
+    pub prompt_skills_max: Option<usize>,
     /// Whether everyone, without a credential, may fetch the skills that every caller sees.
     pub publishes_skills: bool,
     /// What time it is.
@@ -152,6 +154,8 @@ struct Shared {
     readiness_log: ReadinessLog,
     /// Held by whoever changes settings or switches: they are files, read and written as a whole.
     operating: Mutex<()>,
+    /// Held while a caller changes their own settings.
+    changing_personal_settings: Mutex<()>,
 }
 
 impl App {
@@ -168,6 +172,7 @@ impl App {
             publishing: Publishing::default(),
             remembered: Remembered::default(),
             operating: Mutex::default(),
+            changing_personal_settings: Mutex::default(),
             rendered: Rendered::default(),
             trail: Trail::begin(&parts.stores.trail, &parts.catalogs, parts.clock),
             readiness_log: ReadinessLog::default(),
@@ -178,6 +183,11 @@ impl App {
 
     pub fn quotas(&self) -> Quotas {
         self.shared.parts.quotas
+    }
+
+    /// Returns how many skills an MCP client is told about.
+    pub fn prompt_skills_max(&self) -> Option<usize> {
+        self.shared.parts.prompt_skills_max
     }
 
     /// Returns who makes and proves API keys.
@@ -273,6 +283,10 @@ impl App {
     /// Returns what is held while settings or switches are changed.
     pub fn operating(&self) -> &Mutex<()> {
         &self.shared.operating
+    }
+
+    pub fn changing_personal_settings(&self) -> &Mutex<()> {
+        &self.shared.changing_personal_settings
     }
 
     pub fn pulse(&self) -> &Pulse {

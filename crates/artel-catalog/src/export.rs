@@ -4,12 +4,14 @@
 //! else that lies there is never touched.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::str::FromStr;
 
 use artel_model::catalog::SourceKind;
+use artel_model::id::HubId;
 use artel_model::limit::{MANIFEST_BYTES_MAX, SKILL_BYTES_MAX};
 use artel_model::name::{NameError, SkillName};
 use artel_model::rule::Rules;
@@ -23,12 +25,13 @@ use crate::frontmatter_writer::{FieldValue, write_frontmatter};
 use crate::load::Loaded;
 use crate::profile::Profile;
 use crate::settings::holds_settings;
+use crate::shared::EntryId;
 use crate::source::{DiskTree, FileTree, ReadError};
 
 /// For whom the folders are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ExportTarget {
-    /// Any client: `<source>/<name>/`, with the source noted in the metadata.
+    /// Any client: `default/<name>/`, `agent-skills/<name>/` or `hub-<hub id>/<name>/`, with the source noted in the metadata.
     Plain,
     /// Claude Code: `<name>/`.
     Claude,
@@ -69,9 +72,9 @@ impl ExportTarget {
         }
     }
 
-    fn layout(self, source: SourceKind) -> Layout {
+    fn layout(self, id: Option<&EntryId>) -> Layout {
         match self {
-            Self::Plain => Layout::BySource(source),
+            Self::Plain => Layout::BySource(SourceFolder::of(id)),
             Self::Claude | Self::Cursor | Self::Codex | Self::Agents => Layout::Flat,
         }
     }
@@ -146,14 +149,60 @@ enum Layout {
     /// `NAME`.
     Flat,
     /// `SOURCE/NAME`.
-    BySource(SourceKind),
+    BySource(SourceFolder),
+}
+
+/// The folder of all skills from one source.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum SourceFolder {
+    /// `default`.
+    Default,
+    /// `agent-skills`.
+    Custom,
+    /// `hub-ID`.
+    Hub(HubId),
+    /// `agent_skills` or `hub`, where earlier versions put them: only read, so that they are cleared away.
+    Earlier(SourceKind),
+}
+
+impl SourceFolder {
+    fn of(id: Option<&EntryId>) -> Self {
+        match id {
+            None | Some(EntryId::Default(_)) => Self::Default,
+            Some(EntryId::Custom(_)) => Self::Custom,
+            Some(EntryId::Hub(hub, _)) => Self::Hub(*hub),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "default" => Some(Self::Default),
+            "agent-skills" => Some(Self::Custom),
+            _ => match text.strip_prefix("hub-") {
+                // Only what is written the same way again, so that a record cannot name another folder.
+                Some(id) => id.parse().ok().map(Self::Hub).filter(|folder| folder.to_string() == text),
+                None => text.parse().ok().map(Self::Earlier),
+            },
+        }
+    }
+}
+
+impl fmt::Display for SourceFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Custom => f.write_str("agent-skills"),
+            Self::Hub(id) => write!(f, "hub-{id}"),
+            Self::Earlier(source) => f.write_str(source.as_str()),
+        }
+    }
 }
 
 impl ExportedFolder {
     fn path(&self) -> Utf8PathBuf {
         match self.layout {
             Layout::Flat => Utf8PathBuf::from(self.name.as_str()),
-            Layout::BySource(source) => Utf8Path::new(source.as_str()).join(self.name.as_str()),
+            Layout::BySource(source) => Utf8PathBuf::from(source.to_string()).join(self.name.as_str()),
         }
     }
 
@@ -161,7 +210,7 @@ impl ExportedFolder {
     fn refuse_links(&self, dir: &Utf8Path) -> Result<(), ExportError> {
         let above = match self.layout {
             Layout::Flat => None,
-            Layout::BySource(source) => Some(dir.join(source.as_str())),
+            Layout::BySource(source) => Some(dir.join(source.to_string())),
         };
         match above.into_iter().chain([dir.join(self.path())]).find(|path| path.is_symlink()) {
             Some(link) => Err(ExportError::Link(link)),
@@ -174,7 +223,8 @@ impl TryFrom<String> for ExportedFolder {
     type Error = NameError;
 
     fn try_from(text: String) -> Result<Self, NameError> {
-        let parts = text.split_once('/').and_then(|(source, name)| Some((source.parse().ok()?, name)));
+        let parts = text.split_once('/');
+        let parts = parts.and_then(|(source, name)| Some((SourceFolder::parse(source)?, name)));
         Ok(match parts {
             Some((source, name)) => Self { layout: Layout::BySource(source), name: name.parse()? },
             None => Self { layout: Layout::Flat, name: text.parse()? },
@@ -214,7 +264,7 @@ pub fn export(
     let mut record = read_record(dir);
     let mut planned: BTreeMap<ExportedFolder, Vec<FileToWrite>> = BTreeMap::new();
     for (entry, skill) in entries.iter().filter_map(|entry| Some((entry, entry.skill.as_deref()?))) {
-        let folder = ExportedFolder { layout: target.layout(entry.source()), name: skill.name.clone() };
+        let folder = ExportedFolder { layout: target.layout(entry.id().as_ref()), name: skill.name.clone() };
         folder.refuse_links(dir)?;
         let path = dir.join(folder.path());
         if path.symlink_metadata().is_ok() && !record.folders.contains(&folder) {
@@ -295,8 +345,7 @@ fn skill_md(entry: &Loaded, skill: &Skill, target: ExportTarget) -> String {
     let version = skill.version.to_string();
     let tools: Vec<String> = granted_tools(&skill.rules).into_iter().map(ToString::to_string).collect();
     let tools = tools.join(" ");
-    let location = entry.location.to_string();
-    let source_id = entry.offer.as_ref().map_or(location, |offer| offer.id.to_string());
+    let source_id = entry.id().and_then(|id| id.source_id());
     let mut fields: Vec<(&str, FieldValue<'_>)> =
         vec![("name", skill.name.as_str().into()), ("description", skill.description.as_str().into())];
     let about = &skill.about;
@@ -318,8 +367,8 @@ fn skill_md(entry: &Loaded, skill: &Skill, target: ExportTarget) -> String {
     }
     if target == ExportTarget::Plain {
         let source = entry.source().as_str();
-        fields
-            .extend([("metadata.source", source.into()), ("metadata.source_id", source_id.as_str().into())]);
+        fields.push(("metadata.source", source.into()));
+        fields.extend(source_id.as_deref().map(|id| ("metadata.source_id", id.into())));
     }
     let body = entry.instructions.as_deref().filter(|body| !body.trim().is_empty());
     let body = body.map_or_else(|| described(skill), str::to_owned);

@@ -13,6 +13,7 @@ pub mod hub;
 mod load;
 pub mod lock;
 pub mod mirror;
+mod personal_settings;
 mod profile;
 mod prompt;
 mod read;
@@ -33,6 +34,9 @@ pub use fix::{Fix, FixError, FixPlan, Obstacle, Unfixed, apply_fixes, plan_fixes
 pub use load::{
     Discovery, HiddenFolders, Keep, LoadOptions, Loaded, Location, check_set, discover, discover_builtin,
     load_folder, load_registry_file, load_tree, whole_tree,
+};
+pub use personal_settings::{
+    personal_settings_folder, personal_settings_path, read_personal_settings, write_personal_settings,
 };
 pub use profile::{Profile, UnknownProfile};
 pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};

@@ -36,6 +36,12 @@ pub enum SettingsError {
         /// Why.
         source: std::io::Error,
     },
+    /// They are too large; nothing was saved.
+    #[error("the settings are larger than {limit} bytes")]
+    TooLarge {
+        /// How large they may be.
+        limit: u64,
+    },
     /// The settings do not fit the skill's schema; nothing was saved.
     #[error("the settings do not fit `config-schema.json`")]
     Invalid(Vec<ConfigProblem>),
@@ -92,7 +98,7 @@ pub fn write_config(
             return Err(SettingsError::Invalid(problems));
         }
     }
-    save(&config_path(entry, data), &Value::Object(config.clone()))
+    save(&config_path(entry, data), &Value::Object(config.clone()), MANIFEST_BYTES_MAX)
 }
 
 /// What an operator switched.
@@ -140,7 +146,7 @@ impl Switches {
             chosen: self.chosen.iter().map(|(name, version)| (name.to_string(), version.clone())).collect(),
         };
         let value = serde_json::to_value(file).expect("names and versions are text");
-        save(&switches_path(data), &value)
+        save(&switches_path(data), &value, MANIFEST_BYTES_MAX)
     }
 }
 
@@ -149,7 +155,7 @@ fn switches_path(data: &Utf8Path) -> Utf8PathBuf {
 }
 
 /// Parses what was read; nothing when there is no file.
-fn object(
+pub(crate) fn object(
     path: &Utf8Path,
     bytes: Result<Vec<u8>, ReadError>,
 ) -> Result<Option<Map<String, Value>>, SettingsError> {
@@ -166,11 +172,15 @@ fn object(
     }
 }
 
-fn save(path: &Utf8Path, value: &Value) -> Result<(), SettingsError> {
+/// Saves a document that can be read again: within the limit of reading.
+pub(crate) fn save(path: &Utf8Path, value: &Value, limit: u64) -> Result<(), SettingsError> {
     let failed = |source| SettingsError::Write { path: path.to_owned(), source };
+    let text = format!("{value:#}\n");
+    if text.len() as u64 > limit {
+        return Err(SettingsError::TooLarge { limit });
+    }
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
-    let text = format!("{value:#}\n");
     write_atomically(path, text.as_bytes(), Access::Private).map_err(failed)
 }

@@ -6,11 +6,14 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 
 use artel_model::access::Viewer;
-use artel_model::data_scope::{DataRequest, DataScope, RUNS_FOLDER, Sharing, SkillOrigin, data_folder};
+use artel_model::data_scope::{
+    DataRequest, DataScope, OwnerKey, RUNS_FOLDER, Sharing, SkillOrigin, data_folder,
+};
 use artel_model::id::RunId;
 use camino::{Utf8Path, Utf8PathBuf};
 use uuid::Uuid;
 
+use crate::process::folder_bytes;
 use crate::remove::remove_folder;
 
 /// The folder of all data of skills, inside artel's data folder.
@@ -69,6 +72,27 @@ impl DataFolders {
         };
         let place = data_folder(&request).expect("an owner's own data is never refused");
         self.root.join(place)
+    }
+
+    /// Returns the bytes that all skills keep for one owner, or more than `enough` as soon as there are more.
+    pub(crate) fn bytes_of_owner(&self, owner: &Viewer, enough: u64) -> u64 {
+        let name = OwnerKey::of(Some(&owner.user));
+        let skills = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let folders = skills.map(|skill| skill.path().join(name.as_str())).filter(|folder| folder.is_dir());
+        folder_bytes(folders.collect(), enough)
+    }
+
+    /// Returns the bytes of the folder at `place`, or more than `enough` as soon as there are more.
+    pub(crate) fn bytes_at(&self, place: &Utf8Path, enough: u64) -> u64 {
+        folder_bytes(vec![self.root.join(place).into_std_path_buf()], enough)
+    }
+
+    /// Removes what a skill keeps for an owner.
+    pub fn forget_owner(&self, origin: &SkillOrigin, owner: Option<&Viewer>) -> io::Result<()> {
+        match remove_folder(&self.of_owner(origin, owner)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     /// Makes the folder at `place` below the root, and returns its real path.

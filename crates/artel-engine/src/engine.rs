@@ -8,8 +8,8 @@ use artel_model::id::{ExecutionId, RunId, StepId};
 use artel_model::plan::StepIndex;
 use artel_model::run::{Interruption, Origin, Run, RunEvent, RunState, RunSummary, StampedEvent, StepView};
 use artel_store::{
-    AppendError, Claim, ClaimError, Fence, LoggedEvent, OwnerId, PageRequest, Revision, RunAppend, RunFilter,
-    RunRow, RunStore, StoreError,
+    AppendError, Claim, ClaimError, Fence, HealthStore, LoggedEvent, OwnerId, PageRequest, Revision,
+    RunAppend, RunFilter, RunRow, RunStore, StoreError,
 };
 use tokio::sync::{Notify, Semaphore, watch};
 use uuid::Uuid;
@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) drivers: Mutex<HashMap<RunId, Driven>>,
     closing: watch::Sender<Closing>,
     runs: Arc<Semaphore>,
+    /// How well skills do; without it, every run may try what failed.
+    pub(crate) health: OnceLock<Arc<dyn HealthStore>>,
 }
 
 /// A run that is driven here.
@@ -170,9 +172,17 @@ impl Engine {
             surroundings,
             drivers: Mutex::default(),
             closing: watch::Sender::new(Closing::Open),
+            health: OnceLock::new(),
         });
         tokio::spawn(look_around(Arc::downgrade(&shared)));
         Self { shared }
+    }
+
+    /// Lets one run at a time try a skill again that failed too often, as this store knows it. The first one that is given counts.
+    #[must_use]
+    pub fn with_health(self, health: Arc<dyn HealthStore>) -> Self {
+        let _ = self.shared.health.set(health);
+        self
     }
 
     /// Takes over every unfinished run whose driver is gone, and goes on with it.

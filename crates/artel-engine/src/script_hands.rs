@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use artel_catalog::{Loaded, read_config};
-use artel_model::data_scope::{DataRequest, Sharing, SkillOrigin, data_folder};
+use artel_catalog::{Loaded, personal_settings_path, read_config, read_personal_settings};
+use artel_model::data_scope::{DataRequest, DataScope, SkillOrigin, data_folder, sharing};
 use artel_model::id::RunId;
 use artel_model::plan::{ScriptTarget, Work};
 use artel_model::protocol::{StopReason, ToolEvent, ToolRequest};
+use artel_model::quota::{Quota, QuotaExceeded};
 use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, StepError, StepSignal};
 use artel_model::schema::{Quote, Schema, Violation};
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
@@ -43,6 +44,8 @@ pub struct ScriptRules {
     pub grants: Grants,
     /// Milliseconds between SIGTERM and SIGKILL.
     pub grace_ms: u64,
+    /// Bytes that skills may keep for each user; the local owner is not counted.
+    pub data_bytes_max: u64,
     /// artel's data folder, where settings of skills without a folder are kept.
     pub data: Utf8PathBuf,
     /// Where attempts have their folders.
@@ -294,7 +297,7 @@ impl Shared {
         let home = shelf.home(found.entry).map_err(|error| elsewhere(error_text(&error)))?;
         let program = script_file(&home, found.script)?;
         let data_folder = self.data_folder(found, &home, assignment)?;
-        let config = self.config(found.entry).map_err(elsewhere)?;
+        let config = self.config(found, assignment).map_err(elsewhere)?;
         let folder = self.folders.take(&found.skill.name).map_err(|error| {
             elsewhere(format!("cannot make a folder in `{}`: {error}", self.rules.work_folder))
         })?;
@@ -332,17 +335,17 @@ impl Shared {
         home: &Utf8Path,
         assignment: &Assignment,
     ) -> Result<Utf8PathBuf, Unprepared> {
-        let own = SkillOrigin::default_source(&found.skill.name);
-        let origin = found.origin.unwrap_or(&own);
-        let is_granted = self.rules.grants.shared_data.iter().any(|grant| origin.is_named_by(grant));
+        let origin = &found.origin();
         let place = data_folder(&DataRequest {
             origin,
             scope: found.skill.data_scope,
             owner: assignment.owner.as_ref(),
             run: assignment.run,
-            sharing: if is_granted { Sharing::Granted } else { Sharing::NotGranted },
+            sharing: sharing(origin, &self.rules.grants.shared_data),
         });
         let place = place.map_err(|refusal| elsewhere(refusal.to_string()))?;
+        self.room_for_data(found.skill.data_scope, &place, assignment)
+            .map_err(|exceeded| elsewhere(exceeded.to_string()))?;
         let opened = self.data_folders.take_over_old(home, origin);
         opened.and_then(|()| self.data_folders.open(&place)).map_err(|error| match &error {
             DataFolderError::NotAFolder(_) => of_the_skill(error_text(&error)),
@@ -350,13 +353,38 @@ impl Shared {
         })
     }
 
-    /// Returns the settings that the script gets.
-    fn config(&self, entry: &Loaded) -> Result<Map<String, Value>, String> {
-        let stored = read_config(entry, &self.rules.data)
-            .map_err(|error| format!("the skill's settings cannot be read: {}", error_text(&error)))?;
-        let Some(schema) = &entry.config_schema else {
+    /// Says whether there is room for more data. A script that is running may go over it by what one attempt may write.
+    fn room_for_data(
+        &self,
+        scope: DataScope,
+        place: &Utf8Path,
+        assignment: &Assignment,
+    ) -> Result<(), QuotaExceeded> {
+        let Some(owner) = &assignment.owner else { return Ok(()) };
+        let limit = self.rules.data_bytes_max;
+        let used = match scope {
+            // It goes when the run ends.
+            DataScope::Run => return Ok(()),
+            DataScope::Principal => self.data_folders.bytes_of_owner(owner, limit),
+            DataScope::Team | DataScope::Shared => self.data_folders.bytes_at(place, limit),
+        };
+        match used < limit {
+            true => Ok(()),
+            false => Err(QuotaExceeded { quota: Quota::DataBytes, used, limit }),
+        }
+    }
+
+    /// Returns the settings that the script gets: the operator's, and over them those of the owner of the run.
+    fn config(&self, found: &Found<'_>, assignment: &Assignment) -> Result<Map<String, Value>, String> {
+        let unread = |error| format!("the skill's settings cannot be read: {}", error_text(&error));
+        let mut stored = read_config(found.entry, &self.rules.data).map_err(unread)?;
+        let Some(schema) = &found.entry.config_schema else {
             return Ok(EffectiveConfig::unchecked(stored).reveal().clone());
         };
+        if let Some(owner) = &assignment.owner {
+            let path = personal_settings_path(&self.rules.data, &found.origin(), &owner.user);
+            stored = schema.overlay(&stored, &read_personal_settings(&path).map_err(unread)?);
+        }
         let variable = |name: &str| self.rules.environment.variable(name);
         let resolved = schema.resolve(&stored, &self.rules.settings_env, variable).map_err(|problems| {
             let list: Vec<String> =
@@ -391,6 +419,14 @@ struct Found<'s> {
     skill: &'s Skill,
     script: &'s Script,
     origin: Option<&'s SkillOrigin>,
+}
+
+impl Found<'_> {
+    /// Returns which skill of which source it is.
+    fn origin(&self) -> SkillOrigin {
+        let own = || SkillOrigin::default_source(&self.skill.name);
+        self.origin.cloned().unwrap_or_else(own)
+    }
 }
 
 /// Finds the very script that the plan was made with.

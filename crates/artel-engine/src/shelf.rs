@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use artel_catalog::{Catalog, Loaded, Location};
-use artel_model::data_scope::SkillOrigin;
+use artel_model::data_scope::{Sharing, SkillOrigin, sharing};
 use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_model::plan::{SkillLookup, SkillView, ToolPath};
@@ -29,6 +29,8 @@ pub struct SkillShelf {
     data: Utf8PathBuf,
     /// Where skills come from that are not the operator's own.
     origins: BTreeMap<SkillName, SkillOrigin>,
+    /// Ids of skills that may share their data with every caller.
+    shared_data: Vec<String>,
     /// What is found out about a skill when it is first asked for.
     known: BTreeMap<SkillPin, Known>,
     /// The real folders of skills, when a path is first asked for.
@@ -68,13 +70,28 @@ impl SkillShelf {
         let pins = catalog.registry().all().map(|skill| (skill.pin(), Known::default()));
         let known = pins.collect();
         let health = health.into_iter().map(|seen| ((seen.skill, seen.content_hash), seen.health)).collect();
-        Self { catalog, health, paths, data, origins: BTreeMap::new(), known, folders: OnceLock::new() }
+        Self {
+            catalog,
+            health,
+            paths,
+            data,
+            origins: BTreeMap::new(),
+            shared_data: Vec::new(),
+            known,
+            folders: OnceLock::new(),
+        }
     }
 
     /// Says where skills come from; all others are the operator's own.
     #[must_use]
     pub fn with_origins(self, origins: BTreeMap<SkillName, SkillOrigin>) -> Self {
         Self { origins, ..self }
+    }
+
+    /// Says which skills may share their data with every caller, by their ids; no others may.
+    #[must_use]
+    pub fn with_shared_data(self, shared_data: Vec<String>) -> Self {
+        Self { shared_data, ..self }
     }
 
     /// Returns which skill of which source this is.
@@ -134,9 +151,11 @@ impl SkillShelf {
         let known = self.known.get(&skill.pin())?;
         let is_enabled = self.catalog.is_enabled(&skill.name);
         let availability = if is_enabled { Availability::Enabled } else { Availability::Disabled };
+        let origin = self.origin(skill);
         Some(SkillView {
             skill,
-            origin: self.origin(skill),
+            origin,
+            sharing: origin.map_or(Sharing::NotGranted, |origin| sharing(origin, &self.shared_data)),
             content_hash: self.content_hash(entry)?,
             folder: known.folder.get_or_init(|| self.shown_folder(&skill.name, &entry.location)),
             health: self.health(entry),

@@ -1,10 +1,16 @@
 //! Asking for a run. The same key asks for the same run, wherever and however often; for another one it is refused.
 
+use artel_model::data_scope::OwnerKey;
 use artel_model::id::{PlanId, RunId};
+use artel_model::limit::HEALTH_PROBE_CLAIM_MS;
+use artel_model::name::SkillName;
 use artel_model::plan::{PlanMetadata, PlanParts, ScriptTarget, Work};
 use artel_model::run::{Run, RunEvent, StampedEvent, Submission};
+use artel_model::time::Timestamp;
 use artel_model::version::Version;
-use artel_store::{Created, Fence, NewRun, Revision, RunStore, StoreError};
+use artel_store::{
+    Created, Fence, NewRun, ProbeClaim, Revision, RunStore, SkillFiles, StoreError, due_probes,
+};
 use uuid::Uuid;
 
 use crate::engine::Engine;
@@ -39,6 +45,9 @@ pub enum SubmitError {
         /// The earlier run.
         run: RunId,
     },
+    /// Another run tries a skill that failed too often, and has not ended.
+    #[error("skill `{0}` failed too often, and another run is trying it again: wait for its end")]
+    ProbeTaken(SkillName),
     /// The engine is being closed.
     #[error("artel is being stopped, and begins nothing more")]
     Closing,
@@ -74,6 +83,7 @@ impl Engine {
     ) -> Result<Submitted, SubmitError> {
         submission.trace_parent = submission.trace_parent.or_else(trace::current);
         let at = self.shared.surroundings.clock.now();
+        self.claim_probes(id, &submission, at).await?;
         let event = RunEvent::Submitted(Box::new(submission.clone()));
         let (mut run, _) = Run::begin(id, submission, at);
         let new = NewRun {
@@ -102,6 +112,40 @@ impl Engine {
         store.sync().await.map_err(SubmitError::Store)?;
         Ok(Submitted::New(id))
     }
+}
+
+impl Engine {
+    /// Takes the probes of all skills of a plan that failed too often and may be tried again. Probes that were taken for a run
+    /// which is refused after all end by themselves.
+    async fn claim_probes(&self, run: RunId, asked: &Submission, now: Timestamp) -> Result<(), SubmitError> {
+        let Some(health) = self.shared.health.get() else { return Ok(()) };
+        let principal = OwnerKey::of(asked.viewer.as_ref().map(|viewer| &viewer.user));
+        let counts = health.health_counts().await.map_err(SubmitError::Store)?;
+        for (files, since) in due_probes(&counts, &principal, now) {
+            if !runs_files(asked, &files) {
+                continue;
+            }
+            let skill = files.skill.clone();
+            let claim = ProbeClaim { files, since, run, now, until: now + HEALTH_PROBE_CLAIM_MS };
+            if !health.claim_probe(claim).await.map_err(SubmitError::Store)? {
+                return Err(SubmitError::ProbeTaken(skill));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether a step of a plan, or what stands in for one, runs these files.
+fn runs_files(asked: &Submission, files: &SkillFiles) -> bool {
+    let is_it =
+        |target: &ScriptTarget| target.skill == files.skill && target.content_hash == files.content_hash;
+    asked.plan.parts().steps.iter().any(|step| {
+        let is_work = match &step.work {
+            Work::Script(target) => is_it(target),
+            Work::Gather { .. } => false,
+        };
+        is_work || step.fallback.as_ref().is_some_and(|fallback| is_it(&fallback.target))
+    })
 }
 
 /// Says whether a run that is kept is one of the same thing. What cannot be told is taken for the same.

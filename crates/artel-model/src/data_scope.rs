@@ -148,6 +148,14 @@ pub enum Sharing {
     NotGranted,
 }
 
+/// Says whether the operator's grants let a skill share its data.
+pub fn sharing(origin: &SkillOrigin, grants: &[String]) -> Sharing {
+    match grants.iter().any(|grant| origin.is_named_by(grant)) {
+        true => Sharing::Granted,
+        false => Sharing::NotGranted,
+    }
+}
+
 /// Why a script gets no data folder, and so does not start.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum DataRefusal {

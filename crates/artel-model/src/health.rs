@@ -184,6 +184,11 @@ impl Tally {
         }
     }
 
+    /// Says whether these failures end a skill until its next probe.
+    fn has_ended(self) -> bool {
+        self.failures >= 2 * FAILURES_PER_STAGE && !self.has_transient
+    }
+
     /// Returns the health that these failures alone mean at a moment, when the last of them was at another.
     fn health(self, at: Timestamp, now: Timestamp) -> Health {
         let failures = self.failures;
@@ -260,19 +265,33 @@ pub fn seen_by(counted: &BTreeMap<OwnerKey, Counted>, principal: &OwnerKey, now:
     own.worse(shared(counted, now))
 }
 
+/// Returns the moment of the last failure when a skill has ended for a principal and its time to be tried again has come: one
+/// run may try it, and that moment names the try.
+pub fn due_probe(
+    counted: &BTreeMap<OwnerKey, Counted>,
+    principal: &OwnerKey,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let own = counted.get(principal).filter(|_| principal.is_local()).copied();
+    let due = [own, shared_tally(counted)].into_iter().flatten();
+    due.filter(|known| known.tally.has_ended() && known.tally.health(known.at, now).is_usable())
+        .map(|known| known.at)
+        .max()
+}
+
 /// Returns the health that the failures of several principals mean for all of them.
 fn shared(counted: &BTreeMap<OwnerKey, Counted>, now: Timestamp) -> Health {
+    shared_tally(counted).map_or(Health::NEW, |known| known.tally.health(known.at, now))
+}
+
+fn shared_tally(counted: &BTreeMap<OwnerKey, Counted>) -> Option<Counted> {
     let clear = counted.values().filter(|known| known.tally == Tally::CLEAR).map(|known| known.at).max();
     let is_later = |known: &&Counted| clear.is_none_or(|clear| known.at > clear);
     let failing: Vec<&Counted> =
         counted.values().filter(|known| known.tally.failures > 0).filter(is_later).collect();
-    let (Some(last), true) =
-        (failing.iter().map(|known| known.at).max(), failing.len() >= HEALTH_PRINCIPALS_MIN)
-    else {
-        return Health::NEW;
-    };
+    let at = failing.iter().map(|known| known.at).max().filter(|_| failing.len() >= HEALTH_PRINCIPALS_MIN)?;
     let failures = failing.iter().map(|known| known.tally.failures.min(FAILURES_PER_STAGE)).sum();
-    Tally { failures, has_transient: false }.health(last, now)
+    Some(Counted { tally: Tally { failures, has_transient: false }, at })
 }
 
 /// Says whether a skill that ended may be tried again: after a time that doubles with each try.
@@ -389,6 +408,21 @@ mod tests {
         assert_eq!(seen(&counted, 1000 + longest), "degraded");
         let counted = told("ax ax bx bx cx cx");
         assert_eq!(seen_by(&counted, &key('d'), at(5 + HEALTH_PROBE_MS)).as_str(), "degraded");
+    }
+
+    #[test]
+    fn a_probe_is_named_by_the_last_failure() {
+        let due = |story: &str, who, millis| due_probe(&told(story), &key(who), at(millis));
+        let six = "lx lx lx lx lx lx";
+        assert_eq!(due(six, 'l', 5 + HEALTH_PROBE_MS - 1), None);
+        assert_eq!(due(six, 'l', 5 + HEALTH_PROBE_MS), Some(at(5)));
+        assert_eq!(due(six, 'a', 5 + HEALTH_PROBE_MS), None, "it has not ended for others");
+        assert_eq!(due("lx lx lx lx lx", 'l', 5 + HEALTH_PROBE_MS), None, "it has not ended");
+        assert_eq!(due(&format!("{six} l."), 'l', 9 + HEALTH_PROBE_MS), None, "it works");
+        assert_eq!(due(&format!("{six} lx"), 'l', 6 + 2 * HEALTH_PROBE_MS), Some(at(6)));
+        for who in ['a', 'd', 'l'] {
+            assert_eq!(due("ax ax bx bx cx cx", who, 5 + HEALTH_PROBE_MS), Some(at(5)));
+        }
     }
 
     #[test]

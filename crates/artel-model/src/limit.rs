@@ -75,6 +75,8 @@ limits! {
     IDENTITY_CHARS_MAX: usize = 200, "Characters in the name of a user or a team.";
     HEALTH_PRINCIPALS_MIN: usize = 3, "Principals whose runs of a skill must fail, without a success of any principal since, before others see it as degraded or failed.";
     HEALTH_PROBE_MS: u64 = 600_000, "Milliseconds after which a skill in `permanentFailure` may be tried again; twice as long after each further failure.";
+    HEALTH_PROBE_CLAIM_MS: u64 = 600_000, "Milliseconds that one run has for itself to try a skill again that failed; then another run may.";
+    HEALTH_KEPT_MS: u64 = 30 * 24 * 3600 * 1000, "Milliseconds that failures of files are kept which no source has any more.";
     HEALTH_PROBE_DOUBLINGS_MAX: u32 = 6, "How often that time doubles.";
     STEP_ID_CHARS_MAX: usize = 200, "Characters in the id of a tool in a plan, or of a step of a run.";
     PLAN_TOOLS_MAX: usize = 10_000, "Tools in one plan, the steps of composites included.";
@@ -127,6 +129,7 @@ limits! {
     TOPIC_REPLAY_MAX: usize = 1000, "Events of topics kept for those who come late.";
     SUBSCRIPTION_QUEUE_MAX: usize = 10_000, "Events that wait for one subscriber; further ones are refused and counted.";
     REQUEST_TIMEOUT_MS_MAX: u64 = 3_600_000, "Milliseconds that somebody waits for a reply; by default 30,000.";
+    PERSONAL_SETTINGS_BYTES_MAX: u64 = 64 * 1024, "Bytes of one caller's own settings of one skill; more is refused.";
     CONFIG_VALUE_BYTES_MAX: usize = 64 * 1024, "Bytes of one configured value after environment variables are filled in.";
     CATALOG_PAGE_SIZE: usize = 50, "Skills on one page of the catalog when nobody says how many.";
     CATALOG_PAGE_SIZE_MAX: usize = 200, "Skills on one page of the catalog.";
@@ -217,6 +220,7 @@ limits! {
     QUOTA_SAVED_BYTES: u64 = 512 * 1024 * 1024, "Bytes of the saved skills of one user over HTTP; `[quotas] saved_mib` says otherwise.";
     QUOTA_AGENTS: u64 = 200, "Living agents of one user over HTTP; `[quotas] agents` says otherwise.";
     QUOTA_RUNS: u64 = 200, "Runs of one user that have not ended, over HTTP; `[quotas] runs` says otherwise.";
+    QUOTA_DATA_BYTES: u64 = 1024 * 1024 * 1024, "Bytes that skills keep in `data/` for one user, all skills together, before no script starts for them; `[quotas] data_mib` says otherwise. The local owner is not counted.";
     QUOTA_TURNS_MAX: usize = 10_000, "Users whose use of quotas is counted one request after another, before those without a request are forgotten.";
     CONNECTIONS_WAITING_MAX: usize = 4096, "Connections that wait for a place when all are taken; further ones are closed.";
     BODY_FREE_BYTES: usize = 64 * 1024, "Bytes of a request's body that are not counted among all bodies in memory: small requests are answered while large ones fill it.";

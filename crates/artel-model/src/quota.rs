@@ -1,6 +1,6 @@
 //! How much of a server one user may use. Knows nothing of who counts it, or how.
 
-use crate::limit::{QUOTA_AGENTS, QUOTA_RUNS, QUOTA_SAVED_BYTES, QUOTA_SAVED_SKILLS};
+use crate::limit::{QUOTA_AGENTS, QUOTA_DATA_BYTES, QUOTA_RUNS, QUOTA_SAVED_BYTES, QUOTA_SAVED_SKILLS};
 
 /// Something of which one user may have only so much.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -13,6 +13,8 @@ pub enum Quota {
     Agents,
     /// Runs of the user that have not ended.
     Runs,
+    /// Bytes that skills keep for the user in `data/`, or in one folder that is shared.
+    DataBytes,
 }
 
 impl Quota {
@@ -23,6 +25,7 @@ impl Quota {
             Self::SavedBytes => "saved_bytes",
             Self::Agents => "agents",
             Self::Runs => "runs",
+            Self::DataBytes => "data_bytes",
         }
     }
 
@@ -32,6 +35,7 @@ impl Quota {
             Self::SavedSkills | Self::SavedBytes => "delete skills that are not needed",
             Self::Agents => "terminate agents that are not needed",
             Self::Runs => "wait until a run has ended, or cancel one",
+            Self::DataBytes => "remove what a skill keeps for you with `artel skill forget-data NAME`",
         }
     }
 }
@@ -47,6 +51,8 @@ pub struct Quotas {
     pub agents: u64,
     /// See [`Quota::Runs`].
     pub runs: u64,
+    /// See [`Quota::DataBytes`].
+    pub data_bytes: u64,
 }
 
 impl Default for Quotas {
@@ -56,6 +62,7 @@ impl Default for Quotas {
             saved_bytes: QUOTA_SAVED_BYTES,
             agents: QUOTA_AGENTS,
             runs: QUOTA_RUNS,
+            data_bytes: QUOTA_DATA_BYTES,
         }
     }
 }
@@ -80,6 +87,7 @@ impl Quotas {
             Quota::SavedBytes => self.saved_bytes,
             Quota::Agents => self.agents,
             Quota::Runs => self.runs,
+            Quota::DataBytes => self.data_bytes,
         }
     }
 

@@ -38,5 +38,5 @@ pub use listen::{Entrance, ListenError, Server};
 pub use mcp::{McpChatTools, StdioError, serve_stdio};
 pub use metrics::METRICS;
 pub use route::{Route, endpoints};
-pub use routes::{crawl_step, hub_view};
+pub use routes::{apply_hub_change, crawl_step, hub_view};
 pub use tls::{Certificate, CertificateFacts, ServedCertificate, TlsError};

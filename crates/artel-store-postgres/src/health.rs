@@ -6,7 +6,7 @@ use artel_model::data_scope::OwnerKey;
 use artel_model::health::{Counted, Tally};
 use artel_model::name::SkillName;
 use artel_model::time::Timestamp;
-use artel_store::{HealthChange, HealthCount, HealthStore, StoreError};
+use artel_store::{HealthChange, HealthCount, HealthStore, ProbeClaim, SkillFiles, StoreError};
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
@@ -15,6 +15,10 @@ use crate::statement::Statement;
 use crate::store::PostgresStore;
 
 const RESET: &str = include_str!("sql/reset_health.sql");
+const PRUNE: &str = include_str!("sql/prune_health.sql");
+const CLAIM_PROBE: &str = include_str!("sql/claim_probe.sql");
+const RELEASE: &str =
+    "DELETE FROM health_probes WHERE skill = $1 AND ($2::text IS NULL OR content_hash = $2)";
 const READING: &str = "reading the health of skills";
 
 #[async_trait]
@@ -31,6 +35,31 @@ impl HealthStore for PostgresStore {
     async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
         let statement = Statement::new(RESET).with(skill.as_str()).with(content_hash.map(str::to_owned));
         self.write("forgetting the health of a skill", &statement).await?;
+        let release = Statement::new(RELEASE).with(skill.as_str()).with(content_hash.map(str::to_owned));
+        self.write("releasing the probes of a skill", &release).await?;
+        Ok(())
+    }
+
+    async fn claim_probe(&self, claim: ProbeClaim) -> Result<bool, StoreError> {
+        let ProbeClaim { files, since, run, now, until } = claim;
+        let statement = Statement::new(CLAIM_PROBE)
+            .with(files.skill.as_str())
+            .with(files.content_hash)
+            .with(since.as_millis())
+            .with(run.to_string())
+            .with(until.as_millis())
+            .with(now.as_millis());
+        let answer = self.write("claiming the probe of a skill", &statement).await?;
+        Ok(!answer.rows.is_empty())
+    }
+
+    async fn prune_health(&self, files: &[SkillFiles], before: Timestamp) -> Result<(), StoreError> {
+        for SkillFiles { skill, content_hash } in files {
+            let statement = Statement::new(PRUNE).with(skill.as_str()).with(content_hash.as_str());
+            self.write("forgetting the health of files", &statement.with(before.as_millis())).await?;
+        }
+        let ended = Statement::new("DELETE FROM health_probes WHERE until < $1").with(before.as_millis());
+        self.write("forgetting probes", &ended).await?;
         Ok(())
     }
 }

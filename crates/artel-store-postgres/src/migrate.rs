@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_trail.sql"),
     include_str!("migrations/0007_health.sql"),
     include_str!("migrations/0008_people.sql"),
+    include_str!("migrations/0009_health_probes.sql"),
 ];
 
 /// The first half of the advisory lock's key, so that it is not taken for somebody else's; the schema is the second.

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use artel_model::data_scope::OwnerKey;
 use artel_model::health::{Counted, count};
 use artel_model::id::RunId;
-use artel_store::{Claim, Created, Fence, HealthCount, NewRun, OwnerId, Revision, RunAppend};
+use artel_model::time::Timestamp;
+use artel_store::{
+    Claim, Created, Fence, HealthCount, NewRun, OwnerId, ProbeClaim, Revision, RunAppend, SkillFiles,
+};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use uuid::Uuid;
 
@@ -365,6 +368,66 @@ impl Change for ResetHealth {
     fn apply(&self, connection: &Connection) -> rusqlite::Result<()> {
         let forget = "DELETE FROM health_counts WHERE skill = ?1 AND (?2 IS NULL OR content_hash = ?2)";
         connection.prepare_cached(forget)?.execute(params![self.skill, self.content_hash])?;
+        let release = "DELETE FROM health_probes WHERE skill = ?1 AND (?2 IS NULL OR content_hash = ?2)";
+        connection.prepare_cached(release)?.execute(params![self.skill, self.content_hash])?;
+        Ok(())
+    }
+}
+
+/// Takes a probe, unless another run has it.
+pub(crate) struct ClaimProbe(pub(crate) ProbeClaim);
+
+impl Change for ClaimProbe {
+    type Answer = bool;
+    const WHAT: &'static str = "claim a skill's probe";
+
+    fn effort(&self) -> Effort {
+        Effort::ROW
+    }
+
+    fn apply(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        let ProbeClaim { files, since, run, now, until } = &self.0;
+        let forget = "DELETE FROM health_probes \
+                      WHERE skill = ?1 AND content_hash = ?2 AND since < ?3 AND until <= ?4";
+        let (skill, hash, now) = (files.skill.as_str(), &files.content_hash, now.as_millis());
+        connection.prepare_cached(forget)?.execute(params![skill, hash, since.as_millis(), now])?;
+        let claim = "INSERT INTO health_probes (skill, content_hash, since, run, until) VALUES (?1, ?2, ?3, ?4, ?5) \
+                     ON CONFLICT (skill, content_hash, since) DO UPDATE SET run = excluded.run, until = excluded.until \
+                     WHERE health_probes.until <= ?6 OR health_probes.run = excluded.run";
+        let changed = connection.prepare_cached(claim)?.execute(params![
+            skill,
+            hash,
+            since.as_millis(),
+            run.to_string(),
+            until.as_millis(),
+            now,
+        ])?;
+        Ok(changed > 0)
+    }
+}
+
+/// Forgets the health of files that are gone.
+pub(crate) struct PruneHealth {
+    pub(crate) files: Vec<SkillFiles>,
+    pub(crate) before: Timestamp,
+}
+
+impl Change for PruneHealth {
+    type Answer = ();
+    const WHAT: &'static str = "forget the health of files that are gone";
+
+    fn effort(&self) -> Effort {
+        Effort::ROW
+    }
+
+    fn apply(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let before = self.before.as_millis();
+        let mut forget = connection
+            .prepare_cached("DELETE FROM health_counts WHERE skill = ?1 AND content_hash = ?2 AND at < ?3")?;
+        for SkillFiles { skill, content_hash } in &self.files {
+            forget.execute(params![skill.as_str(), content_hash, before])?;
+        }
+        connection.prepare_cached("DELETE FROM health_probes WHERE until < ?1")?.execute([before])?;
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../migrations/0005_trail.sql") },
     Migration { sql: include_str!("../migrations/0006_health.sql") },
     Migration { sql: include_str!("../migrations/0007_people.sql") },
+    Migration { sql: include_str!("../migrations/0008_health_probes.sql") },
 ];
 
 /// `artl`, in the header of our files.

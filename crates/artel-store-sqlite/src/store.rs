@@ -8,15 +8,17 @@ use artel_model::run::ExecutionRecord;
 use artel_model::time::Timestamp;
 use artel_store::{
     AppendError, Claim, ClaimError, Created, Cursor, ExecutionFilter, ExecutionStats, ExecutionStore, Fence,
-    HealthCount, HealthStore, LoggedEvent, NewRun, Page, PageRequest, Revision, RunAppend, RunFilter, RunRow,
-    RunStore, StatsFilter, StoreError,
+    HealthCount, HealthStore, LoggedEvent, NewRun, Page, PageRequest, ProbeClaim, Revision, RunAppend,
+    RunFilter, RunRow, RunStore, SkillFiles, StatsFilter, StoreError,
 };
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use metrics::Counter;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::change::{Append, Change, ClaimRefused, Create, Prune, Refused, ResetHealth, Touch};
+use crate::change::{
+    Append, Change, ClaimProbe, ClaimRefused, Create, Prune, PruneHealth, Refused, ResetHealth, Touch,
+};
 use crate::checkpoint::CheckpointHandle;
 use crate::connection::{create_file, open_reader, open_writer};
 use crate::failure::store_error;
@@ -223,5 +225,13 @@ impl HealthStore for SqliteStore {
     async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
         let content_hash = content_hash.map(str::to_owned);
         self.writer.write(ResetHealth { skill: skill.to_string(), content_hash }).await
+    }
+
+    async fn claim_probe(&self, claim: ProbeClaim) -> Result<bool, StoreError> {
+        self.writer.write(ClaimProbe(claim)).await
+    }
+
+    async fn prune_health(&self, files: &[SkillFiles], before: Timestamp) -> Result<(), StoreError> {
+        self.writer.write(PruneHealth { files: files.to_vec(), before }).await
     }
 }

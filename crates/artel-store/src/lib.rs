@@ -30,7 +30,7 @@ pub use error::StoreError;
 pub use execution::{
     ExecutionFilter, ExecutionStats, ExecutionStore, StatsBy, StatsFilter, has_ended, nearest_rank,
 };
-pub use health::{HealthCount, HealthStore, SkillHealth, seen_health};
+pub use health::{HealthCount, HealthStore, ProbeClaim, SkillFiles, SkillHealth, due_probes, seen_health};
 pub use hub::{HubRefused, HubStore};
 pub use key::KeyStore;
 pub use mail::{

@@ -47,7 +47,8 @@ const CRATES: &[Crate] = &[
     Crate { name: "artel-app", banned: &[SQL, HTTP_SERVER, HTTP_CLIENT, MCP, UNTYPED_ERRORS] },
     Crate { name: "artel-server", banned: &[SQL, UNTYPED_ERRORS] },
     Crate { name: "artel", banned: &[SQL] },
-    Crate { name: "artel-cad", banned: &[SQL, UNTYPED_ERRORS] },
+    // A program of its own with a database of its own: it shares nothing with the others but the workspace.
+    Crate { name: "artel-cad", banned: &[HTTP_SERVER, HTTP_CLIENT, ASYNC, RANDOM, UNTYPED_ERRORS] },
     Crate { name: "xtask", banned: &[] },
 ];
 

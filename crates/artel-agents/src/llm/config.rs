@@ -35,6 +35,8 @@ pub struct LlmDriverConfig {
     pub retries_max: u32,
     /// Milliseconds before the first of them; each further one waits twice as long.
     pub backoff_ms: u64,
+    /// Skills of an agent that the model is told about; all when absent.
+    pub skills_max: Option<usize>,
     /// Bytes of one tool's result that the model reads.
     pub result_bytes_max: usize,
 }
@@ -61,6 +63,7 @@ impl LlmDriverConfig {
             request_ms: REQUEST_MS_MAX,
             retries_max: RETRIES_MAX,
             backoff_ms: BACKOFF_MS,
+            skills_max: None,
             result_bytes_max: RESULT_BYTES_MAX,
         }
     }

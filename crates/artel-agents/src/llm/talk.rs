@@ -8,7 +8,7 @@ use super::halt::Halt;
 use super::instructions::skill_texts;
 use super::names::ToolNames;
 use super::promise::Promise;
-use super::prompt::{correction, cut, system};
+use super::prompt::{LeftOut, correction, cut, system};
 use super::said::{ARTEL, ArtelSaid, Replayed, replay};
 use super::timer::Timer;
 use crate::driver::Job;
@@ -54,9 +54,12 @@ impl<'d> Talk<'d> {
             !tool.contains('/') || own.iter().any(|name| name.as_str() == skill)
         };
         let names = ToolNames::new(seat.tools(), is_own);
-        let skills = skill_texts(seat.shelf(), own.clone()).await;
+        let mut skills = skill_texts(seat.shelf(), own.clone()).await;
+        let skills_left_out = skills.len().saturating_sub(config.skills_max.unwrap_or(usize::MAX));
+        skills.truncate(skills.len() - skills_left_out);
+        let left_out = LeftOut { skills: skills_left_out, tools: names.left_out };
         let promise = Promise::of(spec);
-        let system = system(seat.agent(), &skills, promise.schema().as_ref(), names.left_out);
+        let system = system(seat.agent(), &skills, promise.schema().as_ref(), left_out);
         let Replayed { turns, open, asked, tokens, corrections } = replay(&said);
         let task = Turn::User(spec.task.clone().unwrap_or_default());
         let conversation = Conversation {

@@ -263,6 +263,7 @@ impl Hubs {
             }
             self.tidy(ORPHAN_GRACE_MS).await;
             self.tidy_saved(ORPHAN_GRACE_MS).await;
+            self.prune_health().await;
             // A content that another machine fetched, or that was lost with the folder, is not waited for.
             let _ = tokio::time::timeout(self.shared.check, self.catch_up()).await;
         }

@@ -46,6 +46,8 @@ pub struct CatalogConfig {
     pub data: Utf8PathBuf,
     /// How much each user may save.
     pub quotas: Quotas,
+    /// Ids of skills that may share their data with every caller.
+    pub shared_data: Vec<String>,
 }
 
 /// What the catalog is made of.

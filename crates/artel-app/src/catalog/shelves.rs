@@ -61,11 +61,12 @@ impl CatalogShelves {
         health: Vec<SkillHealth>,
         entries: impl Iterator<Item = &'e Entry>,
     ) -> SkillShelf {
-        let data: Utf8PathBuf = self.catalogs.parts().config.data.clone();
+        let config = &self.catalogs.parts().config;
+        let (data, shared_data): (Utf8PathBuf, _) = (config.data.clone(), config.shared_data.clone());
         // Who calls a server is in no folder of it, and need not know which there are.
         let origins: BTreeMap<SkillName, SkillOrigin> =
             entries.map(|entry| (entry.name.clone(), origin(entry))).collect();
-        SkillShelf::without_paths(catalog, health, data).with_origins(origins)
+        SkillShelf::without_paths(catalog, health, data).with_origins(origins).with_shared_data(shared_data)
     }
 }
 

@@ -3,8 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use artel_catalog::personal_settings_folder;
+use artel_catalog::shared::EntryId;
 use artel_engine::remove_folder;
+use artel_model::data_scope::SkillOrigin;
 use artel_model::id::CustomSkillId;
+use artel_model::limit::HEALTH_KEPT_MS;
+use artel_model::time::Timestamp;
+use artel_store::{HealthCount, SkillFiles};
 use camino::Utf8PathBuf;
 
 use super::hub_content::{hub_folder, hubs_on_disk};
@@ -53,8 +59,40 @@ impl Hubs {
             let since = *deleted.entry(id).or_insert(now);
             let is_old = now.as_millis().saturating_sub(since.as_millis()) >= grace_ms;
             if is_old && !self.catalogs().uses_custom(id).await {
+                let origin = SkillOrigin { id: EntryId::Custom(id).to_string(), teams: BTreeSet::new() };
+                let settings = personal_settings_folder(&parts.config.data, &origin);
+                if settings.exists() {
+                    remove(settings, "personal settings", id.to_string()).await;
+                }
                 remove(saved_folder(&parts.config.data, id), "saved skill", id.to_string()).await;
             }
+        }
+    }
+}
+
+impl Hubs {
+    /// Forgets how badly files did that no source has any more and that have not run for long.
+    pub async fn prune_health(&self) {
+        let parts = self.catalogs().parts();
+        let (Some(snapshot), Ok(counts)) =
+            (self.catalogs().snapshot(), parts.stores.health.health_counts().await)
+        else {
+            return;
+        };
+        let kept = i64::try_from(HEALTH_KEPT_MS).unwrap_or(i64::MAX);
+        let before = Timestamp::from_millis(parts.clock.now().as_millis().saturating_sub(kept));
+        let known: BTreeSet<&str> =
+            snapshot.entries().iter().map(|entry| entry.content_hash.as_str()).collect();
+        let is_gone =
+            |count: &HealthCount| count.counted.at < before && !known.contains(count.content_hash.as_str());
+        let files = |count: HealthCount| SkillFiles { skill: count.skill, content_hash: count.content_hash };
+        let gone: BTreeSet<SkillFiles> = counts.into_iter().filter(is_gone).map(files).collect();
+        let gone: Vec<SkillFiles> = gone.into_iter().collect();
+        if !gone.is_empty()
+            && let Err(error) = parts.stores.health.prune_health(&gone, before).await
+        {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "failures of files that are gone cannot be forgotten");
         }
     }
 }

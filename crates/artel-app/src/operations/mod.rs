@@ -51,7 +51,7 @@ pub use runs::{
     command_run, list_runs, prune_runs, read_run, read_run_log, run_log, run_plan, run_status, start_run,
 };
 pub use settings::{SettingsDesk, SettingsRefused, SettingsRules, all_problems};
-pub use settings::{change_settings, skill_settings};
+pub use settings::{change_personal_settings, change_settings, forget_data, skill_settings};
 pub use skills::{Contents, is_runnable, read_skill_file, served, with_contents};
 pub use stats::count_executions;
 pub use switches::{switch, switches};

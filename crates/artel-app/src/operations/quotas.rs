@@ -49,7 +49,7 @@ impl From<QuotaExceeded> for OperationError {
             // A run ends by itself; what was saved or spawned does not.
             Quota::Runs => (ErrorKind::TooMany, Some(1)),
             Quota::SavedSkills | Quota::Agents => (ErrorKind::Conflict, None),
-            Quota::SavedBytes => (ErrorKind::TooLarge, None),
+            Quota::SavedBytes | Quota::DataBytes => (ErrorKind::TooLarge, None),
         };
         let details = json!({"quota": quota.as_str(), "used": used, "limit": limit});
         let error = Self::new(kind, "quota_exceeded", exceeded.to_string()).with_details(details);

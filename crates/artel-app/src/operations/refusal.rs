@@ -44,6 +44,7 @@ impl From<SubmitError> for OperationError {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::KeyTaken { run, .. } => idempotency::conflict().with_details(json!({"run_id": run})),
+            SubmitError::ProbeTaken(_) => OperationError::conflict("skill_unhealthy", error.to_string()),
             SubmitError::Closing => draining(),
             SubmitError::Store(error) => error.into(),
         }

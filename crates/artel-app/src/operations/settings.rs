@@ -1,13 +1,20 @@
-//! The settings of skills: shown with secrets masked, changed by an operator.
+//! The settings of skills: shown with secrets masked, changed by an operator for all, and by callers for themselves.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_api::operator::{SettingsChange, SkillSetting, SkillSettings};
 use artel_catalog::shared::EntryId;
-use artel_catalog::{Loaded, SettingsError, config_path, read_config, write_config};
+use artel_catalog::{
+    Loaded, SettingsError, config_path, personal_settings_path, read_config, read_personal_settings,
+    write_config, write_personal_settings,
+};
 use artel_engine::OwnEnvironment;
-use artel_model::access::Principal;
-use artel_model::setting::{ConfigProblem, ConfigProblemKind, EffectiveConfig, EnvAllowList, ShownField};
+use artel_model::access::{Principal, Viewer};
+use artel_model::data_scope::SkillOrigin;
+use artel_model::setting::{
+    ConfigProblem, ConfigProblemKind, ConfigSchema, EffectiveConfig, EnvAllowList, ShownField,
+};
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value};
 
@@ -31,6 +38,8 @@ pub struct SettingsDesk {
     pub loaded: Arc<Loaded>,
     /// The data folder, for the settings of skills without a folder of their own.
     pub data: Utf8PathBuf,
+    /// Where the caller's own values are kept; nothing for the person who has the data folder: the operator's are theirs.
+    pub personal: Option<Utf8PathBuf>,
     /// Which variables they may name.
     pub rules: SettingsRules,
 }
@@ -47,6 +56,9 @@ pub enum SettingsRefused {
     /// It is not set.
     #[error("`{0}` is not set")]
     NotSet(String),
+    /// The caller has no values of their own.
+    #[error("the settings of the data folder are its owner's: there are no others")]
+    NoPersonal,
     /// They do not fit, or a file is not as it should be.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -84,6 +96,30 @@ pub async fn change_settings(
     Ok(settings)
 }
 
+/// Changes what a caller set for their own runs and agents of a skill that they see, from any source.
+pub async fn change_personal_settings(
+    app: &App,
+    caller: &Principal,
+    id: &EntryId,
+    change: SettingsChange,
+) -> Result<SkillSettings, OperationError> {
+    let desk = desk(app, caller, id).await?;
+    let _alone = app.changing_personal_settings().lock().await;
+    blocking(move || desk.change_personal(change)).await
+}
+
+/// Removes what a skill that the caller sees keeps for them.
+pub async fn forget_data(app: &App, caller: &Principal, id: &EntryId) -> Result<(), OperationError> {
+    within_reach(app, caller, id).await?.ok_or_else(|| OperationError::not_found("skill"))?;
+    let (folders, owner) = (app.storeroom().data.clone(), caller.owner().cloned());
+    let origin = SkillOrigin { id: id.to_string(), teams: BTreeSet::new() };
+    let removed = tokio::task::spawn_blocking(move || folders.forget_owner(&origin, owner.as_ref())).await;
+    removed.map_err(|_| interrupted())?.map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "the data of a skill cannot be removed");
+        OperationError::unavailable("data_unavailable", "The data cannot be removed on the server.")
+    })
+}
+
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SettingsRefused> + Send + 'static,
 ) -> Result<T, OperationError> {
@@ -94,17 +130,24 @@ async fn blocking<T: Send + 'static>(
 async fn desk(app: &App, caller: &Principal, id: &EntryId) -> Result<SettingsDesk, OperationError> {
     let loaded = within_reach(app, caller, id).await?.ok_or_else(|| OperationError::not_found("skill"))?;
     let data = app.catalogs().parts().config.data.clone();
-    Ok(SettingsDesk { loaded, data, rules: app.settings_rules().clone() })
+    let origin = SkillOrigin { id: id.to_string(), teams: BTreeSet::new() };
+    let path = |owner: &Viewer| personal_settings_path(&data, &origin, &owner.user);
+    let personal = caller.owner().map(path);
+    Ok(SettingsDesk { loaded, personal, data, rules: app.settings_rules().clone() })
 }
 
 fn told(refused: &SettingsRefused) -> OperationError {
     match refused {
         SettingsRefused::NoSettings => OperationError::conflict("no_settings", refused.to_string()),
+        SettingsRefused::NoPersonal => OperationError::conflict("no_personal_settings", refused.to_string()),
         SettingsRefused::Unknown(_) => OperationError::unprocessable("unknown_setting", refused.to_string()),
         SettingsRefused::NotSet(_) => OperationError::unprocessable("not_set", refused.to_string()),
         SettingsRefused::Settings(error) => match error {
             SettingsError::Invalid(problems) => {
                 OperationError::unprocessable("invalid_settings", all_problems(problems))
+            }
+            SettingsError::TooLarge { .. } => {
+                OperationError::unprocessable("invalid_settings", error.to_string())
             }
             SettingsError::Read(_) | SettingsError::Damaged { .. } | SettingsError::Write { .. } => {
                 unusable(error)
@@ -122,30 +165,42 @@ pub fn all_problems(problems: &[ConfigProblem]) -> String {
 impl SettingsDesk {
     /// Returns what is set, secrets masked.
     pub fn settings(&self) -> Result<SkillSettings, SettingsRefused> {
-        Ok(self.shown(&read_config(&self.loaded, &self.data)?))
+        Ok(self.shown(&read_config(&self.loaded, &self.data)?, &self.personal()?))
     }
 
     /// Changes what is set, all of it or nothing.
     pub fn change(&self, change: SettingsChange) -> Result<SkillSettings, SettingsRefused> {
         let schema = self.loaded.config_schema.as_ref().ok_or(SettingsRefused::NoSettings)?;
         let mut config = read_config(&self.loaded, &self.data)?;
-        for (name, value) in change.set {
-            if schema.field(&name).is_none() {
-                return Err(SettingsRefused::Unknown(name));
-            }
-            config.insert(name, value);
-        }
-        for name in change.unset {
-            if config.remove(&name).is_none() {
-                return Err(SettingsRefused::NotSet(name));
-            }
-        }
+        apply(schema, &mut config, change)?;
         write_config(&self.loaded, &self.data, &config)?;
         let saved_in = Some(config_path(&self.loaded, &self.data).into_string());
-        Ok(SkillSettings { saved_in, ..self.shown(&config) })
+        Ok(SkillSettings { saved_in, ..self.shown(&config, &self.personal()?) })
     }
 
-    fn shown(&self, stored: &Map<String, Value>) -> SkillSettings {
+    /// Changes what the caller set for themselves, all of it or nothing.
+    pub fn change_personal(&self, change: SettingsChange) -> Result<SkillSettings, SettingsRefused> {
+        let path = self.personal.as_ref().ok_or(SettingsRefused::NoPersonal)?;
+        let schema = self.loaded.config_schema.as_ref().ok_or(SettingsRefused::NoSettings)?;
+        let base = read_config(&self.loaded, &self.data)?;
+        let mut personal = read_personal_settings(path)?;
+        let given: BTreeSet<String> = change.set.keys().cloned().collect();
+        apply(schema, &mut personal, change)?;
+        // What was saved under an earlier schema does not keep the caller from changing something else.
+        personal.retain(|name, _| given.contains(name) || schema.may_be_personal(name, &base));
+        let problems = schema.check_personal(&base, &personal);
+        if !problems.is_empty() {
+            return Err(SettingsError::Invalid(problems).into());
+        }
+        write_personal_settings(path, &personal)?;
+        Ok(self.shown(&base, &personal))
+    }
+
+    fn personal(&self) -> Result<Map<String, Value>, SettingsError> {
+        self.personal.as_deref().map_or_else(|| Ok(Map::new()), read_personal_settings)
+    }
+
+    fn shown(&self, base: &Map<String, Value>, personal: &Map<String, Value>) -> SkillSettings {
         let nothing = SkillSettings {
             items: Vec::new(),
             effective: None,
@@ -154,11 +209,18 @@ impl SettingsDesk {
             saved_in: None,
         };
         let Some(schema) = &self.loaded.config_schema else {
-            let config = EffectiveConfig::unchecked(stored.clone()).masked();
+            let config = EffectiveConfig::unchecked(base.clone()).masked();
             return SkillSettings { effective: (!config.is_empty()).then_some(config), ..nothing };
         };
         let allowed = &self.rules.allowed;
-        let items = schema.shown(stored).into_iter().map(setting).collect();
+        let stored = &schema.overlay(base, personal);
+        let own = schema.shown(personal).into_iter().map(|shown| shown.value);
+        let items = schema.shown(base).into_iter().zip(own);
+        let items = items.map(|(shown, own)| {
+            let may_be_personal = schema.may_be_personal(&shown.field.name, base);
+            SkillSetting { personal: own, may_be_personal, ..setting(shown) }
+        });
+        let items = items.collect();
         // What the variables hold does not matter for whether scripts get them.
         let named = schema.resolve(stored, allowed, |_| Some(String::new())).err().unwrap_or_default();
         let is_warning = |problem: &&ConfigProblem| problem.kind == ConfigProblemKind::VariableNotAllowed;
@@ -187,5 +249,26 @@ fn setting(shown: ShownField<'_>) -> SkillSetting {
         category: field.category.clone(),
         default,
         value,
+        personal: None,
+        may_be_personal: false,
     }
+}
+
+fn apply(
+    schema: &ConfigSchema,
+    values: &mut Map<String, Value>,
+    change: SettingsChange,
+) -> Result<(), SettingsRefused> {
+    for (name, value) in change.set {
+        if schema.field(&name).is_none() {
+            return Err(SettingsRefused::Unknown(name));
+        }
+        values.insert(name, value);
+    }
+    for name in change.unset {
+        if values.remove(&name).is_none() {
+            return Err(SettingsRefused::NotSet(name));
+        }
+    }
+    Ok(())
 }

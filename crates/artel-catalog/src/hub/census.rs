@@ -182,7 +182,10 @@ impl<'a> Census<'a> {
             }
             let depth_max = self.limits.depth_max;
             let is_deep = folder.components().count() > depth_max;
-            if is_deep && !is_of_tools {
+            if is_of_tools {
+                self.notes
+                    .skip(folder, "it lies in a folder that tools make (`node_modules`, `__pycache__`)");
+            } else if is_deep {
                 self.notes.skip(folder, &format!("its folder is more than {depth_max} levels deep"));
             }
             let standing = if is_deep || is_of_tools { Standing::LeftOut } else { Standing::Taken };
@@ -242,6 +245,10 @@ fn wanted(path: &Utf8Path, owner: &Utf8Path, file: &FileOfHub, notes: &mut Notes
         return None;
     }
     if parts.any(|part| part == "__pycache__") {
+        notes.warn_once(&format!(
+            "`__pycache__` of `{}` is left out: it holds what Python compiled",
+            shown_folder(owner)
+        ));
         return None;
     }
     if levels > SKILL_DEPTH_MAX {

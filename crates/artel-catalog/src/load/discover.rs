@@ -24,6 +24,8 @@ pub struct Discovery {
     pub findings: Vec<Finding>,
     /// Folders directly in the root that neither are skills nor hold any, by path.
     pub empty: Vec<Utf8PathBuf>,
+    /// Folders that were not searched because of their names, by path.
+    pub passed_over: Vec<Utf8PathBuf>,
 }
 
 /// Looks for skills in `root` and below it. A folder that does not exist holds none.
@@ -40,6 +42,7 @@ pub fn discover(root: &Utf8Path, options: impl Into<LoadOptions>) -> Discovery {
     let Search { direct, found: mut discovery, .. } = search;
     discovery.loaded.sort_by_cached_key(|loaded| loaded.location.sort_key());
     discovery.empty = without_skills(direct, &discovery.loaded);
+    discovery.passed_over.sort();
     discovery.findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     discovery.findings.dedup_by_key(|finding| (finding.code, finding.path.clone()));
     discovery
@@ -55,6 +58,7 @@ pub fn discover_builtin(keep: Keep) -> Discovery {
         loaded: embedded_skills().into_iter().map(load).collect(),
         findings: Vec::new(),
         empty: Vec::new(),
+        passed_over: Vec::new(),
     }
 }
 
@@ -79,6 +83,7 @@ struct Visit {
     findings: Vec<Finding>,
     folders: Vec<Spot>,
     links: Vec<Spot>,
+    passed_over: Vec<Utf8PathBuf>,
     is_skill: bool,
 }
 
@@ -109,6 +114,8 @@ struct Contents {
     folders: Vec<String>,
     /// The names of links.
     links: Vec<String>,
+    /// The names of folders that are not searched.
+    passed_over: Vec<String>,
 }
 
 impl<'a> Search<'a> {
@@ -145,6 +152,7 @@ impl<'a> Search<'a> {
                 }
                 self.found.loaded.extend(visit.loaded);
                 self.found.findings.extend(visit.findings);
+                self.found.passed_over.extend(visit.passed_over);
                 self.links.extend(visit.links);
                 level.extend(visit.folders);
             }
@@ -188,6 +196,10 @@ fn visit(spot: Spot, options: &LoadOptions) -> Visit {
         }
     };
     let contents = contents(&path, &entries, owner, options.hidden);
+    // What a skill passes over is said where the skill is scanned.
+    if owner == Owner::Nobody && !contents.is_skill {
+        visit.passed_over = contents.passed_over.iter().map(|name| path.join(name)).collect();
+    }
     for file in &contents.registry_files {
         visit.loaded.extend(load_registry_file(file, options.keep));
     }
@@ -248,6 +260,7 @@ fn contents(path: &Utf8Path, entries: &[FolderEntry], owner: Owner, hidden: Hidd
             contents.is_skill = true;
         } else if is_left_out(&name, hidden) {
             // No skill is used from there.
+            contents.passed_over.extend(is_folder.then_some(name));
         } else if is_folder {
             contents.folders.push(name);
         } else if entry.kind == FolderEntryKind::Link {

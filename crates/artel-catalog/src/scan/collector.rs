@@ -75,9 +75,20 @@ impl Collector {
 
     /// Reports something about a whole file.
     pub(super) fn report_file(&mut self, path: &Utf8Path, rule: &'static Rule, message: impl Into<String>) {
+        self.report_file_as(path, rule, rule.severity, message);
+    }
+
+    /// Reports a file that is less bad than the rule says.
+    pub(super) fn report_file_as(
+        &mut self,
+        path: &Utf8Path,
+        rule: &'static Rule,
+        severity: Severity,
+        message: impl Into<String>,
+    ) {
         self.add(ScanFinding {
             rule,
-            severity: rule.severity,
+            severity,
             path: path.to_owned(),
             line: None,
             message: shorten(&message.into()),

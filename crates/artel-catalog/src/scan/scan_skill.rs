@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use artel_model::catalog::Severity;
 use artel_model::diagnostic::Code;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -75,6 +76,11 @@ fn note_listing(session: &mut Session, listing: &Listing) {
         } else {
             session.collector.gap(path, finding.message.clone());
         }
+    }
+    for folder in &listing.passed_over {
+        // What scripts kept there in earlier versions is no code.
+        let severity = if folder == "data" { Severity::Info } else { files::NOT_SCANNED.severity };
+        session.collector.report_file_as(folder, &files::NOT_SCANNED, severity, "it was not scanned");
     }
     if listing.files.is_empty() {
         session.collector.gap(None, "there are no files");

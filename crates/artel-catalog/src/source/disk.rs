@@ -254,8 +254,11 @@ impl Walk<'_> {
     fn subfolder(&mut self, path: Utf8PathBuf, depth: usize) {
         let name = path.file_name().unwrap_or_default();
         let is_left_out = LEFT_OUT.contains(&name) && (name != "data" || depth == 0);
-        if self.full || is_left_out {
+        if self.full {
             return;
+        }
+        if is_left_out {
+            return self.listing.passed_over.push(path);
         }
         if depth >= SKILL_DEPTH_MAX {
             let message = format!(

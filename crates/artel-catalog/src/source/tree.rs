@@ -20,6 +20,8 @@ pub struct Listing {
     pub files: Vec<FileEntry>,
     /// Links that lead out of the folder; they are not among the files.
     pub escaping: Vec<Utf8PathBuf>,
+    /// Folders that are not part of the skill and were not looked into.
+    pub passed_over: Vec<Utf8PathBuf>,
     /// What is wrong with the folder.
     pub findings: Vec<Finding>,
 }

@@ -75,7 +75,9 @@ fn every_skill_owns_its_files_and_no_others() {
     .claude/skills/hidden: SKILL.md
     skills/pdf: SKILL.md other/b.txt scripts/run.sh
     skills/pdf/inner: SKILL.md a.txt
+    `__pycache__` of `skills/pdf` is left out: it holds what Python compiled
     `data` of `skills/pdf` is left out: scripts keep their own files there
+    the skill in `node_modules/x` is skipped: it lies in a folder that tools make (`node_modules`, `__pycache__`)
     ");
     let listing = all.folders[1].tree.listing();
     assert!(listing.file("scripts/run.sh").unwrap().is_executable);

@@ -56,6 +56,7 @@ impl SkillLookup for Skills {
         let loaded = self.catalog.find(name, version).ok()?;
         let is_enabled = self.catalog.is_enabled(name);
         Some(SkillView {
+            sharing: artel_model::data_scope::Sharing::NotGranted,
             origin: None,
             skill: loaded.skill.as_ref()?,
             content_hash: "",

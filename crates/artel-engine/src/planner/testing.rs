@@ -30,6 +30,7 @@ impl SkillLookup for Skills {
         let skill = self.skills.iter().find(|skill| skill.name == *name)?;
         let is_broken = self.broken.contains(name);
         Some(SkillView {
+            sharing: artel_model::data_scope::Sharing::NotGranted,
             origin: None,
             skill,
             content_hash: "sha256:0",

@@ -16,6 +16,19 @@ pub(super) const DEPTH_MAX: usize = 256;
 const ENTRY_BYTES_MIN: u64 = 512;
 const BLOCK_BYTES: u64 = 512;
 
+/// Returns the bytes of folders and all that is in them, or more than `enough` as soon as there are more; what is nested too
+/// deeply to be measured counts as more.
+pub(crate) fn folder_bytes(folders: Vec<PathBuf>, enough: u64) -> u64 {
+    let mut measure = FolderMeasure::begin(folders);
+    loop {
+        match measure.step() {
+            Progress::AtLeast(bytes) if bytes <= enough => {}
+            Progress::AtLeast(bytes) | Progress::Total(bytes) => return bytes,
+            Progress::TooDeep => return u64::MAX,
+        }
+    }
+}
+
 /// A measurement on its way.
 #[derive(Debug)]
 pub(super) struct FolderMeasure {

@@ -51,6 +51,7 @@ pub use child::{ChildProcess, ProcessGroup};
 pub use denial::explain_denial;
 pub use descriptors::allow_all_descriptors;
 pub use exit::{Exit, ExitStatus, Limit, LimitReached, Usage};
+pub(crate) use folder::folder_bytes;
 pub use launcher::{Launcher, LauncherConfig, LauncherError, LauncherProgram, SpawnError};
 pub use orphans::{ProcessMark, end_orphans};
 pub(crate) use own::{effective_user, set_umask};

@@ -166,6 +166,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
         limits: limits(),
         grants: Grants::default(),
         grace_ms: 1000,
+        data_bytes_max: 4 << 20,
         data: base.join("data"),
         work_folder: base.join("work"),
         path: Vec::new(),

@@ -1,6 +1,6 @@
 //! What a plan must be told about skills before it can run. The catalog knows; the model only asks.
 
-use crate::data_scope::SkillOrigin;
+use crate::data_scope::{Sharing, SkillOrigin};
 use crate::health::Health;
 use crate::name::{LocalName, SkillName};
 use crate::registry::Availability;
@@ -26,6 +26,8 @@ pub struct SkillView<'a> {
     pub skill: &'a Skill,
     /// Which source it is from, when that is known.
     pub origin: Option<&'a SkillOrigin>,
+    /// Whether the operator lets it share its data with every caller.
+    pub sharing: Sharing,
     /// The hash of its files.
     pub content_hash: &'a str,
     /// Its folder, as documents show it.

@@ -84,6 +84,7 @@ codes! {
     NotExecutable = "not_executable", "The script may not be executed.";
     SkillDisabled = "skill_disabled", "The skill is switched off, or left out of the plan.";
     SkillUnhealthy = "skill_unhealthy", "The skill failed too often and must be enabled again.";
+    SharingNotGranted = "sharing_not_granted", "The skill shares its data with every caller, which the operator has not granted.";
     InvalidInput = "invalid_input", "The input does not fit the schema.";
     InvalidReference = "invalid_reference", "A reference cannot be read, or names nothing there is.";
     ReferenceNotADependency = "reference_not_a_dependency", "A reference names a tool that is not waited for.";

@@ -7,6 +7,7 @@ use super::lookup::{SkillLookup, SkillView, ToolPath};
 use super::problem::{PlanProblem, PlanProblemCode};
 use super::resolved::ScriptTarget;
 use crate::composite::Composite;
+use crate::data_scope::{DataRefusal, DataScope, Sharing};
 use crate::name::{LocalName, SkillName};
 use crate::registry::Availability;
 use crate::skill::Script;
@@ -95,6 +96,11 @@ pub(super) fn find<'a>(
         let hint = format!("mend it, or reset it with `artel skill enable {name}`");
         return Err(problem(PlanProblemCode::SkillUnhealthy, message).hint(hint));
     }
+    if let Found::Script(FoundScript { view, .. }) = &found
+        && let Some(refusal) = refused_sharing(view)
+    {
+        return Err(problem(PlanProblemCode::SharingNotGranted, refusal.to_string()));
+    }
     if let Found::Script(FoundScript { script, .. }) = &found
         && !script.is_executable
     {
@@ -104,6 +110,18 @@ pub(super) fn find<'a>(
         );
     }
     Ok(found)
+}
+
+/// Returns why no script of a skill would get its data folder, whichever run it is in.
+fn refused_sharing(view: &SkillView<'_>) -> Option<DataRefusal> {
+    match (view.skill.data_scope, view.sharing) {
+        (DataScope::Shared, Sharing::NotGranted) => {
+            let id = view.origin.map_or_else(|| view.skill.name.to_string(), |origin| origin.id.clone());
+            Some(DataRefusal::SharingNotGranted(id))
+        }
+        (DataScope::Shared, Sharing::Granted)
+        | (DataScope::Principal | DataScope::Run | DataScope::Team, _) => None,
+    }
 }
 
 fn find_path<'a>(path: &str, skills: &'a dyn SkillLookup) -> Result<FoundScript<'a>, PlanProblem> {

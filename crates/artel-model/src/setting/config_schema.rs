@@ -51,6 +51,8 @@ pub enum ConfigProblemKind {
     Placeholder,
     /// The value is too large after variables were filled in.
     TooLarge,
+    /// Callers have no value of their own for this setting.
+    NotPersonal,
 }
 
 impl ConfigSchema {

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::personal::PersonalMark;
 use super::sensitive::{is_sensitive, resolve};
 use super::variable::is_placeholder;
 
@@ -28,6 +29,8 @@ pub struct Field {
     pub env_var: Option<String>,
     /// Where a form puts it.
     pub category: Option<String>,
+    /// What the schema says about personal values.
+    pub personal: PersonalMark,
 }
 
 /// The type of a setting; of several types, the first that is not `null`.
@@ -136,6 +139,7 @@ impl Field {
             sensitive: is_sensitive(root, name),
             env_var: text("x-env-var"),
             category: text("x-category"),
+            personal: PersonalMark::read(schema),
         }
     }
 }

@@ -5,10 +5,12 @@
 mod config_schema;
 mod effective;
 mod field;
+mod personal;
 mod sensitive;
 mod variable;
 
 pub use config_schema::{ConfigProblem, ConfigProblemKind, ConfigSchema, ShownField};
 pub use effective::{EffectiveConfig, MASK};
 pub use field::{Field, FieldKind};
+pub use personal::PersonalMark;
 pub use variable::EnvAllowList;

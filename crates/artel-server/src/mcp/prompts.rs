@@ -12,9 +12,12 @@ pub(super) const ARGUMENTS: &str = "arguments";
 /// Where instructions want what a person said.
 const PLACE: &str = "$ARGUMENTS";
 
-/// Returns the skills that a person may call, by name.
-pub(super) fn offered(view: &View) -> Vec<&Entry> {
+/// Returns the skills that a person may call, by name; of too many, the first by priority. The others can be had by name.
+pub(super) fn offered(view: &View, skills_max: Option<usize>) -> Vec<&Entry> {
     let mut entries: Vec<&Entry> = view.entries().filter(|entry| is_offered(entry)).collect();
+    let priority = |entry: &Entry| entry.loaded.skill.as_ref().map(|skill| skill.about.priority);
+    entries.sort_by(|one, other| priority(other).cmp(&priority(one)).then_with(|| one.name.cmp(&other.name)));
+    entries.truncate(skills_max.unwrap_or(usize::MAX));
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     entries
 }

@@ -68,9 +68,10 @@ impl McpServer {
         let own = OwnTool::ALL.into_iter().filter(|tool| self.caller.may(tool.scope())).map(OwnTool::tool);
         let mut tools: Vec<Tool> = own.collect();
         let may_run = self.caller.may(Scope::CatalogRead) && self.caller.may(Scope::RunsWrite);
+        let skills_max = self.app.prompt_skills_max();
         // While the catalog cannot be read, the other tools say so.
         if may_run && let Ok(view) = reading::seen(&self.app, &self.caller) {
-            tools.extend(skill_tools::offered(&view).into_iter().filter_map(skill_tools::tool));
+            tools.extend(skill_tools::offered(&view, skills_max).into_iter().filter_map(skill_tools::tool));
         }
         tools
     }
@@ -173,7 +174,7 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let (after, view) = (cursor::after(request)?, self.view()?);
-        let rest = prompts::offered(&view).into_iter();
+        let rest = prompts::offered(&view, self.app.prompt_skills_max()).into_iter();
         let rest =
             rest.filter(|entry| after.as_ref().is_none_or(|after| entry.name.as_str() > after.as_str()));
         let (page, next) = cursor::page(rest, |entry| entry.name.to_string());

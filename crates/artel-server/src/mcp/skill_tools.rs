@@ -15,13 +15,13 @@ use super::answer::size;
 
 /// Returns the skills that are offered as tools, by name. A model is confused by too many, so that only the first by
 /// priority are; the others are found by searching.
-pub(super) fn offered(view: &View) -> Vec<&Entry> {
+pub(super) fn offered(view: &View, skills_max: Option<usize>) -> Vec<&Entry> {
     let mut entries: Vec<(&Entry, &Skill)> =
         view.entries().filter_map(|entry| Some((entry, offerable(entry)?))).collect();
     entries.sort_by(|(_, one), (_, other)| {
         other.about.priority.cmp(&one.about.priority).then_with(|| one.name.cmp(&other.name))
     });
-    entries.truncate(MCP_SKILL_TOOLS_MAX);
+    entries.truncate(skills_max.unwrap_or(usize::MAX).min(MCP_SKILL_TOOLS_MAX));
     let mut entries: Vec<&Entry> = entries.into_iter().map(|(entry, _)| entry).collect();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     entries

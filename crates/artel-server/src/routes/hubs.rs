@@ -204,7 +204,7 @@ async fn change_hub(
     auditor: Auditor,
     JsonBody(change): JsonBody<HubChange>,
 ) -> Result<Json<HubView>, ApiError> {
-    let hub = app.hubs()?.update(id, |wish| apply(change, wish)).await?;
+    let hub = app.hubs()?.update(id, |wish| apply_hub_change(change, wish)).await?;
     auditor.note(&app, AuditAction::HubUpdated, &id.to_string(), &hub.location).await?;
     Ok(Json(hub_view(&hub)))
 }
@@ -262,7 +262,8 @@ fn apply_audience(change: &HubChange, audience: &mut HubAudience) {
     }
 }
 
-fn apply(change: HubChange, wish: &mut HubWish) {
+/// Changes what is wanted of a hub; what the change does not name stays.
+pub fn apply_hub_change(change: HubChange, wish: &mut HubWish) {
     apply_audience(&change, &mut wish.audience);
     let unless_empty = |text: String| Some(text).filter(|text| !text.is_empty());
     if let Some(enabled) = change.enabled {

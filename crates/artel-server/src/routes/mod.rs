@@ -26,4 +26,4 @@ mod system;
 mod trail;
 
 pub(crate) use all::all;
-pub use hubs::{crawl_step, hub_view};
+pub use hubs::{apply_hub_change, crawl_step, hub_view};

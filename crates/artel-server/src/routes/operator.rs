@@ -6,7 +6,8 @@ use artel_api::operator::{
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_app::operations::{
-    bundle, change_settings, reset_skill_health, skill_health, skill_settings, switch, switches,
+    bundle, change_personal_settings, change_settings, forget_data, reset_skill_health, skill_health,
+    skill_settings, switch, switches,
 };
 use artel_app::{App, OperationError};
 use artel_catalog::shared::EntryId;
@@ -68,6 +69,36 @@ pub(super) fn routes() -> Vec<Route> {
         }],
         ..HEALTH
     };
+    let reset = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}/health",
+        id: "resetSkillHealth",
+        summary: "Forgets how often a skill of any source failed, so that it may be tried again; a slash in the id is written `%2F`.",
+        needs: Needs::AdminOr(ADMINS),
+        answers: &[Answer { status: 204, meaning: "It is forgotten.", payloads: &[] }, UNKNOWN],
+        ..HEALTH
+    };
+    let forget = Endpoint {
+        method: Method::Delete,
+        path: "/api/skills/{id}/data",
+        id: "forgetSkillData",
+        summary: "Removes what a skill keeps for the caller in `data/`; a slash in the id is written `%2F`.",
+        needs: Needs::Scope(Scope::RunsWrite),
+        answers: &[Answer { status: 204, meaning: "It is removed.", payloads: &[] }, UNKNOWN],
+        ..HEALTH
+    };
+    let mut all = vec![
+        Route::new(forget, delete_data),
+        Route::new(HEALTH, get_health),
+        Route::new(reset, reset_health),
+        Route::new(bundle, make_bundle),
+    ];
+    all.extend(settings_routes());
+    all.extend(switch_routes());
+    all
+}
+
+fn settings_routes() -> [Route; 3] {
     let settings = Endpoint {
         path: "/api/skills/{id}/config",
         id: "getSkillConfig",
@@ -92,24 +123,23 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..settings
     };
-    let reset = Endpoint {
-        method: Method::Delete,
-        path: "/api/skills/{id}/health",
-        id: "resetSkillHealth",
-        summary: "Forgets how often a skill of any source failed, so that it may be tried again; a slash in the id is written `%2F`.",
-        needs: Needs::AdminOr(ADMINS),
-        answers: &[Answer { status: 204, meaning: "It is forgotten.", payloads: &[] }, UNKNOWN],
-        ..HEALTH
+    let change_own = Endpoint {
+        path: "/api/skills/{id}/config/personal",
+        id: "changePersonalSkillConfig",
+        summary: "Changes the caller's own settings of a skill, for their runs and agents; what is not named stays.",
+        needs: Needs::Scope(Scope::RunsWrite),
+        answers: &[
+            SETTINGS,
+            UNKNOWN,
+            Answer { status: 409, meaning: "The skill has no settings.", payloads: &[] },
+        ],
+        ..change
     };
-    let mut all = vec![
-        Route::new(HEALTH, get_health),
-        Route::new(reset, reset_health),
-        Route::new(bundle, make_bundle),
+    [
         Route::new(settings, get_settings),
         Route::new(change, patch_settings),
-    ];
-    all.extend(switch_routes());
-    all
+        Route::new(change_own, patch_personal_settings),
+    ]
 }
 
 fn switch_routes() -> [Route; 3] {
@@ -174,6 +204,15 @@ async fn reset_health(
     Ok(StatusCode::NO_CONTENT)
 }
 
+async fn delete_data(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+) -> Result<StatusCode, ApiError> {
+    forget_data(&app, &caller, &entry_id(&id)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 async fn make_bundle(
     State(app): State<App>,
     Caller(caller): Caller,
@@ -198,12 +237,28 @@ async fn patch_settings(
     auditor: Auditor,
     JsonBody(change): JsonBody<SettingsChange>,
 ) -> Result<Json<SkillSettings>, ApiError> {
-    let names: Vec<&str> =
-        change.set.keys().map(String::as_str).chain(change.unset.iter().map(String::as_str)).collect();
-    let summary = format!("changed settings: {}", names.join(", "));
+    let summary = format!("changed settings: {}", named(&change));
     let settings = change_settings(&app, &caller, &entry_id(&id)?, change).await?;
     auditor.note(&app, AuditAction::SettingChanged, &id, &summary).await?;
     Ok(Json(settings))
+}
+
+async fn patch_personal_settings(
+    State(app): State<App>,
+    Caller(caller): Caller,
+    Named(id): Named<String>,
+    auditor: Auditor,
+    JsonBody(change): JsonBody<SettingsChange>,
+) -> Result<Json<SkillSettings>, ApiError> {
+    let summary = format!("changed personal settings: {}", named(&change));
+    let settings = change_personal_settings(&app, &caller, &entry_id(&id)?, change).await?;
+    auditor.note(&app, AuditAction::SettingChanged, &id, &summary).await?;
+    Ok(Json(settings))
+}
+
+fn named(change: &SettingsChange) -> String {
+    let names = change.set.keys().chain(&change.unset);
+    names.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 async fn list_switches(State(app): State<App>) -> Result<Json<SkillSwitches>, ApiError> {

@@ -75,6 +75,7 @@ fn loaded_by(
     Catalogs::new(CatalogParts {
         config: CatalogConfig {
             quotas: artel_model::quota::Quotas::default(),
+            shared_data: Vec::new(),
             gate: Gate::Off,
             fail_on: Severity::High,
             check: std::time::Duration::from_secs(1),

@@ -295,3 +295,40 @@ async fn a_change_of_the_catalog_is_told() {
     let expected = ["prompts", "resources", "tools"].map(|list| format!("notifications/{list}/list_changed"));
     assert_eq!(told, expected);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_told_of_no_more_skills_than_configured() {
+    let first = json!({"priority": 90, "description": "Comes first."});
+    let skills = [
+        TestSkill("aa-last", json!({"priority": 10}), &done(r#"{"n":1}"#)),
+        TestSkill("zz-first", first, &done(r#"{"n":2}"#)),
+    ];
+    let place = Place::open_with_parts(&skills, |mut parts| {
+        parts.app.prompt_skills_max = Some(1);
+        parts
+    })
+    .await;
+    for (name, priority) in [("aa-last", 10), ("zz-first", 90)] {
+        let text = format!(
+            "---\nname: {name}\ndescription: A test.\nmetadata:\n  priority: {priority}\n---\nDo it.\n"
+        );
+        std::fs::write(place.path("skills").join(name).join("SKILL.md"), text).unwrap();
+    }
+    place.catalogs.refresh(artel_app::Reread::Folders).await.unwrap();
+    let talker = Talker::begin(&place, &place.admin.credential().unwrap()).await;
+    let tools = talker.tools().await;
+    let named = |name: &str| tools.iter().any(|tool| tool == name);
+    assert!(named("zz-first") && !named("aa-last"), "{tools:?}");
+    let prompts = talker.ask("prompts/list", json!({})).await.result();
+    let names: Vec<&str> = prompts["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["zz-first"]);
+    // What is not listed can still be had.
+    assert_eq!(Talker::good(&talker.call("aa-last", json!({})).await)["n"], json!(1));
+    let prompt = talker.ask("prompts/get", json!({"name": "aa-last"})).await.result();
+    assert!(prompt.to_string().contains("Do it."), "{prompt}");
+}

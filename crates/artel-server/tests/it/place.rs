@@ -146,6 +146,7 @@ impl Place {
         let keys = authenticator.keys().clone();
         let app = AppParts {
             quotas: Quotas::default(),
+            prompt_skills_max: None,
             publishes_skills: false,
             clock: Clock::system(),
             stores,
@@ -256,6 +257,7 @@ pub(crate) fn catalogs(base: &Utf8Path, stores: &Stores, quotas: Quotas) -> Cata
     Catalogs::new(CatalogParts {
         config: CatalogConfig {
             quotas,
+            shared_data: Vec::new(),
             gate: Gate::Off,
             fail_on: Severity::High,
             check: Duration::from_secs(1),
@@ -298,7 +300,7 @@ fn engine(
         closing_grace_ms: 500,
         kill_grace_ms: 500,
     };
-    Engine::start(config, store.clone(), Arc::new(hands), Clock::system())
+    Engine::start(config, store.clone(), Arc::new(hands), Clock::system()).with_health(store.clone())
 }
 
 fn office(store: &Arc<MemoryStore>) -> Office {
@@ -383,6 +385,7 @@ fn rules(base: &Utf8Path) -> ScriptRules {
         },
         grants: Grants::default(),
         grace_ms: 500,
+        data_bytes_max: 4 << 20,
         data: base.join("data"),
         work_folder: base.join("work"),
         path: Vec::new(),

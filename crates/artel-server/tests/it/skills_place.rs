@@ -190,6 +190,7 @@ fn catalogs(base: &Utf8Path, gate: Gate, stores: &Stores, fails: &Arc<AtomicBool
     };
     let config = CatalogConfig {
         quotas: artel_model::quota::Quotas::default(),
+        shared_data: Vec::new(),
         gate,
         fail_on: Severity::High,
         check: Duration::from_secs(3600),

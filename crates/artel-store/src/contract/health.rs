@@ -5,6 +5,7 @@ use artel_model::health::RunOutcome;
 use artel_model::time::Timestamp;
 
 use super::sample::{Shared, WORKS, append, create, run_id, skill};
+use crate::health::{ProbeClaim, SkillFiles};
 use crate::run::{HealthChange, RunAppend};
 
 /// Appends outcomes of a principal with some files of a skill: `.` is a success, `x` a failure, `t` a time-out.
@@ -104,4 +105,62 @@ pub async fn an_operator_resets_health(store: Shared) {
     assert_eq!(told(&store).await, "approach a local 1");
     outcomes(&store, "local", "grasp", "a", "x").await;
     assert_eq!(told(&store).await, "approach a local 1, grasp a local 1");
+}
+
+fn files(of: &str, content_hash: &str) -> SkillFiles {
+    SkillFiles { skill: skill(of), content_hash: content_hash.to_owned() }
+}
+
+fn claim(of: &str, since: i64, run: u128, now: i64) -> ProbeClaim {
+    ProbeClaim {
+        files: files(of, "a"),
+        since: Timestamp::from_millis(since),
+        run: run_id(run),
+        now: Timestamp::from_millis(now),
+        until: Timestamp::from_millis(now + 100),
+    }
+}
+
+/// Of all runs that ask for a probe, one has it; another one only when the claim ended, for another failure, or after a reset.
+pub async fn one_run_has_a_probe_until_its_claim_ends(store: Shared) {
+    let asking: Vec<_> = (1..=8_u128)
+        .map(|run| {
+            let store = store.clone();
+            tokio::spawn(async move { store.claim_probe(claim("grasp", 7, run, 1000)).await })
+        })
+        .collect();
+    let mut claimed = Vec::new();
+    for asked in asking {
+        claimed.push(asked.await.expect(WORKS).expect(WORKS));
+    }
+    assert_eq!(claimed.iter().filter(|has| **has).count(), 1, "{claimed:?}");
+    let holder = 1 + claimed.iter().position(|has| *has).expect("one has it") as u128;
+    let other = holder % 8 + 1;
+    let asks = |of: &'static str, since, run, now| {
+        let store = store.clone();
+        async move { store.claim_probe(claim(of, since, run, now)).await.expect(WORKS) }
+    };
+    assert!(asks("grasp", 7, holder, 1050).await, "the same run asks again");
+    assert!(!asks("grasp", 7, other, 1149).await);
+    assert!(asks("approach", 7, other, 1149).await, "other files");
+    assert!(asks("grasp", 8, other, 1149).await, "another failure");
+    assert!(asks("grasp", 7, other, 1150).await, "the claim has ended");
+    assert!(!asks("grasp", 7, holder, 1151).await);
+    store.reset_health(&skill("grasp"), Some("b")).await.expect(WORKS);
+    assert!(!asks("grasp", 7, holder, 1151).await, "other files were reset");
+    store.reset_health(&skill("grasp"), None).await.expect(WORKS);
+    assert!(asks("grasp", 7, holder, 1151).await);
+}
+
+/// Files that are named are forgotten when nothing happened with them for long; others stay.
+pub async fn health_of_files_that_are_gone_is_pruned(store: Shared) {
+    create(&store, run_id(1), 10).await;
+    outcomes(&store, "local", "grasp", "a", "x").await;
+    outcomes(&store, "ann", "grasp", "a", "x").await;
+    outcomes(&store, "local", "grasp", "b", "x").await;
+    let gone = [files("grasp", "a"), files("nothing", "a")];
+    store.prune_health(&gone, Timestamp::from_millis(7)).await.expect(WORKS);
+    assert_eq!(told(&store).await, "grasp a local 1, grasp a ann 1, grasp b local 1");
+    store.prune_health(&gone, Timestamp::from_millis(8)).await.expect(WORKS);
+    assert_eq!(told(&store).await, "grasp b local 1");
 }

@@ -41,6 +41,8 @@ macro_rules! contract_suite {
             principals_are_counted_apart
             other_files_begin_anew
             an_operator_resets_health
+            one_run_has_a_probe_until_its_claim_ends
+            health_of_files_that_are_gone_is_pruned
             a_claim_hands_a_run_over
             a_late_claim_is_refused
             one_of_many_claims_wins

@@ -12,7 +12,7 @@ use super::listing;
 use super::tables::{KeptRun, Tables};
 use crate::error::StoreError;
 use crate::execution::{ExecutionFilter, ExecutionStats, ExecutionStore, StatsFilter};
-use crate::health::{HealthCount, HealthStore};
+use crate::health::{HealthCount, HealthStore, ProbeClaim, SkillFiles};
 use crate::page::{Page, PageRequest};
 use crate::run::{
     AppendError, Claim, ClaimError, Created, Fence, LoggedEvent, NewRun, Revision, RunAppend, RunFilter,
@@ -108,6 +108,15 @@ impl HealthStore for MemoryStore {
 
     async fn reset_health(&self, skill: &SkillName, content_hash: Option<&str>) -> Result<(), StoreError> {
         self.tables().reset_health(skill, content_hash);
+        Ok(())
+    }
+
+    async fn claim_probe(&self, claim: ProbeClaim) -> Result<bool, StoreError> {
+        Ok(self.tables().claim_probe(claim))
+    }
+
+    async fn prune_health(&self, files: &[SkillFiles], before: Timestamp) -> Result<(), StoreError> {
+        self.tables().prune_health(files, before);
         Ok(())
     }
 }

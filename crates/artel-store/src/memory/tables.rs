@@ -19,7 +19,7 @@ use super::mail::MailTables;
 use super::scans::ScanTables;
 use super::trail::TrailTable;
 use super::waits::WaitTable;
-use crate::health::HealthCount;
+use crate::health::{HealthCount, ProbeClaim, SkillFiles};
 use crate::run::{
     AppendError, Claim, ClaimError, Created, Fence, HealthChange, LoggedEvent, NewRun, OwnerId, Revision,
     RunAppend, RunRow,
@@ -32,6 +32,8 @@ pub(super) struct Tables {
     pub(super) executions: BTreeMap<ExecutionId, ExecutionRecord>,
     /// By skill and the hash of its files.
     health: BTreeMap<(SkillName, String), BTreeMap<OwnerKey, Counted>>,
+    /// Which run tries some files again, and until when it has that for itself.
+    probes: BTreeMap<(SkillFiles, Timestamp), (RunId, Timestamp)>,
     keys: BTreeMap<String, RunId>,
     pub(super) agents: AgentTable,
     pub(super) mail: MailTables,
@@ -171,8 +173,38 @@ impl Tables {
     pub(super) fn reset_health(&mut self, skill: &SkillName, content_hash: Option<&str>) {
         let before = self.health.len();
         self.health.retain(|(name, hash), _| name != skill || content_hash.is_some_and(|only| only != hash));
+        let is_about = |files: &SkillFiles| {
+            files.skill == *skill && content_hash.is_none_or(|only| only == files.content_hash)
+        };
+        self.probes.retain(|(files, _), _| !is_about(files));
         if self.health.len() < before {
             self.version += 1;
         }
+    }
+
+    pub(super) fn claim_probe(&mut self, claim: ProbeClaim) -> bool {
+        let ProbeClaim { files, since, run, now, until } = claim;
+        self.probes.retain(|(known, at), (_, ends)| *known != files || *at >= since || *ends > now);
+        match self.probes.get(&(files.clone(), since)) {
+            Some((holder, ends)) if *ends > now && *holder != run => false,
+            Some(_) | None => {
+                self.probes.insert((files, since), (run, until));
+                true
+            }
+        }
+    }
+
+    pub(super) fn prune_health(&mut self, files: &[SkillFiles], before: Timestamp) {
+        for SkillFiles { skill, content_hash } in files {
+            let key = (skill.clone(), content_hash.clone());
+            let Some(counted) = self.health.get_mut(&key) else { continue };
+            let rows = counted.len();
+            counted.retain(|_, known| known.at >= before);
+            self.version += u64::from(counted.len() < rows);
+            if counted.is_empty() {
+                self.health.remove(&key);
+            }
+        }
+        self.probes.retain(|_, (_, until)| *until >= before);
     }
 }

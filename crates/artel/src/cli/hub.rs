@@ -27,6 +27,11 @@ pub(crate) enum HubCommand {
         /// The hub: its id, the beginning of it, or its location [default: all]
         hub: Option<String>,
     },
+    /// Change where a hub is looked into, with what, and who sees its skills; what is not named stays
+    #[command(
+        after_help = "Examples:\n  artel hub change anthropics/skills --ref v2\n  artel hub change anthropics/skills --path tools --path writing\n  artel hub change our/skills --visibility team --team red\n\nAn empty `--ref`, `--path` or `--credentials-ref` takes back what was set."
+    )]
+    Change(HubChangeArgs),
     /// Put the skills of a hub into the catalog again
     #[command(after_help = "Example:\n  artel hub enable anthropics/skills")]
     Enable {
@@ -45,6 +50,33 @@ pub(crate) enum HubCommand {
         /// The hub: its id, the beginning of it, or its location
         hub: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HubChangeArgs {
+    /// The hub: its id, the beginning of it, or its location
+    pub(crate) hub: String,
+    /// A branch, a tag or a commit; empty for the usual branch
+    #[arg(long = "ref", value_name = "REF")]
+    pub(crate) reference: Option<String>,
+    /// A folder to look in, instead of all so far (repeatable); empty for all
+    #[arg(long = "path", value_name = "FOLDER")]
+    pub(crate) paths: Option<Vec<String>>,
+    /// The name of the environment variable that holds its token; empty for none
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) credentials_ref: Option<String>,
+    /// Who sees its skills: global, team or personal
+    #[arg(long, value_name = "WHO")]
+    pub(crate) visibility: Option<String>,
+    /// A team that sees its skills, instead of all so far (repeatable)
+    #[arg(long = "team", value_name = "TEAM")]
+    pub(crate) teams: Vec<String>,
+    /// The person who sees its skills; with `--visibility personal`
+    #[arg(long, value_name = "USER")]
+    pub(crate) owner: Option<String>,
+    /// Who sees the skills in a folder, instead of all such rules so far (repeatable), such as `shared=global`
+    #[arg(long = "path-visibility", value_name = "FOLDER=WHO")]
+    pub(crate) path_visibility: Option<Vec<PathVisibility>>,
 }
 
 #[derive(Debug, Args)]

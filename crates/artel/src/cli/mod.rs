@@ -14,7 +14,7 @@ mod skill;
 pub(crate) use agent::{
     AgentArgs, AgentCommand, AgentListArgs, AgentRef, AgentShowArgs, ExecuteArgs, SpawnArgs, StartArgs,
 };
-pub(crate) use hub::{HubAddArgs, HubCommand, HubPlaceArgs, PathVisibility};
+pub(crate) use hub::{HubAddArgs, HubChangeArgs, HubCommand, HubPlaceArgs, PathVisibility};
 pub(crate) use key::{KeyCommand, KeyCreateArgs, KeyListArgs};
 pub(crate) use message::{
     ContentArgs, DeadArgs, ListenArgs, MessageCommand, PublishArgs, ReadArgs, Recipient, RequestArgs,

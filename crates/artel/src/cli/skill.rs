@@ -104,6 +104,12 @@ pub(crate) enum SkillCommand {
         /// The skill, or the id of a hub's or a saved skill whose failures are forgotten
         skill: SkillOrId,
     },
+    /// Remove what a skill keeps for you in its data folder
+    #[command(after_help = "Example:\n  artel skill forget-data memory")]
+    ForgetData {
+        /// The skill
+        name: SkillName,
+    },
     /// Switch a skill off
     #[command(after_help = "Example:\n  artel skill disable navigate")]
     Disable {
@@ -347,12 +353,18 @@ pub(crate) enum ConfigAction {
         /// The values
         #[arg(required = true, value_name = "KEY=VALUE")]
         values: Vec<String>,
+        /// Set them for your own runs and agents on a server, over what its operator set
+        #[arg(long)]
+        personal: bool,
     },
     /// Remove values
     Unset {
         /// The keys
         #[arg(required = true, value_name = "KEY")]
         keys: Vec<String>,
+        /// Remove your own values on a server, so that those of its operator count again
+        #[arg(long)]
+        personal: bool,
     },
 }
 

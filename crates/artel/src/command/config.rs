@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::{Context, find};
 use crate::cli::{ConfigAction, ConfigArgs};
-use crate::desk::{change_settings, settings};
+use crate::desk::{SettingsOf, change_settings, settings};
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
@@ -18,17 +18,20 @@ pub(crate) fn run(context: Context<'_>, args: &ConfigArgs) -> Result<(), Failure
         return Err(Failure::failed(format!("`{}` has no settings", args.name))
             .hint("a skill with a `config-schema.json` has some"));
     };
-    let change = match &args.action {
+    let (personal, change) = match &args.action {
         None => {
             print(context, settings(context, &catalog, entry)?);
             return Ok(());
         }
-        Some(ConfigAction::Set { values }) => {
-            SettingsChange { set: wanted(context, schema, values)?, unset: Vec::new() }
+        Some(ConfigAction::Set { values, personal }) => {
+            (*personal, SettingsChange { set: wanted(context, schema, values)?, unset: Vec::new() })
         }
-        Some(ConfigAction::Unset { keys }) => SettingsChange { set: Map::new(), unset: keys.clone() },
+        Some(ConfigAction::Unset { keys, personal }) => {
+            (*personal, SettingsChange { set: Map::new(), unset: keys.clone() })
+        }
     };
-    let changed = change_settings(context, &catalog, entry, change)?;
+    let whose = if personal { SettingsOf::Caller } else { SettingsOf::Everyone };
+    let changed = change_settings(context, &catalog, entry, whose, change)?;
     for warning in &changed.warnings {
         let advice = format!("{warning}; add it to `skill_env` in artel.toml");
         context.output.remark("warning:", Tone::Warning, &advice);
@@ -73,11 +76,12 @@ fn print(context: Context<'_>, settings: SkillSettings) {
         return;
     }
     let mut table = Table::new(&[Tone::Strong, Tone::Plain, Tone::Faint]);
-    for SkillSetting { name, kind, description, required, default, value, .. } in settings.items {
-        let value = match (value.filter(|value| !value.is_null()), default) {
-            (Some(value), _) => value.to_string(),
-            (None, Some(default)) => format!("{default} (default)"),
-            (None, None) => "(not set)".to_owned(),
+    for SkillSetting { name, kind, description, required, default, value, personal, .. } in settings.items {
+        let value = match (personal, value.filter(|value| !value.is_null()), default) {
+            (Some(personal), _, _) => format!("{personal} (personal)"),
+            (None, Some(value), _) => value.to_string(),
+            (None, None, Some(default)) => format!("{default} (default)"),
+            (None, None, None) => "(not set)".to_owned(),
         };
         let required = if required { ", required" } else { "" };
         let about = description.unwrap_or_default();

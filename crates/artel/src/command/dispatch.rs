@@ -79,6 +79,7 @@ fn run_skill(command: &SkillCommand, context: Context<'_>) -> Result<(), Failure
         SkillCommand::Config(args) => config::run(context, args),
         SkillCommand::Trail(args) => trail::run(context, args),
         SkillCommand::Enable { skill } => switch::enable(context, skill),
+        SkillCommand::ForgetData { name } => switch::forget_data(context, name),
         SkillCommand::Disable { name } => switch::disable(context, name),
     }
 }
@@ -158,6 +159,7 @@ fn run_hubs(command: &HubCommand, context: Context<'_>) -> Result<(), Failure> {
         HubCommand::List => hub::list(context),
         HubCommand::Refresh { hub: Some(hub) } => hub::refresh(context, hub),
         HubCommand::Refresh { hub: None } => hub::refresh_all(context),
+        HubCommand::Change(args) => hub::change(context, args),
         HubCommand::Enable { hub } => hub::enable(context, hub),
         HubCommand::Disable { hub } => hub::disable(context, hub),
         HubCommand::Remove { hub } => hub::remove(context, hub),

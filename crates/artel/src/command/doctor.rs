@@ -18,14 +18,11 @@ use super::doctor_server::{remote_checks, remote_settings, server_settings};
 use super::doctor_serving::serving_checks;
 use crate::config::{
     AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, Origin,
-    PlannerKind, PlannerSettings, ScannerSettings, Setting, StoreChoice,
+    PlannerKind, PlannerSettings, SECOND_SCANNER, ScannerChoice, ScannerSettings, Setting, StoreChoice,
 };
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
 use crate::workshop::{Reached, Store, reach_bus, wait_for};
-
-/// What the program of the second scanner is called.
-const SECOND_SCANNER: &str = "skill-scanner";
 
 /// One check of the machine.
 pub(super) struct Check {
@@ -223,7 +220,13 @@ fn planner_words(planner: &PlannerSettings) -> String {
 
 fn scanner_words(scanner: &ScannerSettings) -> String {
     let second = match &scanner.second {
-        Some(second) => format!("{} (policy {})", second.program, second.policy),
+        Some(second) => {
+            let why = match second.chosen {
+                ScannerChoice::Configured => "",
+                ScannerChoice::Installed => ", because it is installed",
+            };
+            format!("{} (policy {}{why})", second.program, second.policy)
+        }
         None => "none".to_owned(),
     };
     format!("gate={} fail_on={} second={second}", scanner.gate.as_str(), scanner.fail_on)
@@ -322,14 +325,20 @@ fn second_scanner(context: Context<'_>) -> Check {
         format!("{path}{version}")
     });
     let (state, detail) = match (wanted, told) {
-        (Some(second), Some(found)) => (State::Good, format!("{found}, policy {}", second.policy)),
+        (Some(second), Some(found)) => {
+            let why = match second.chosen {
+                ScannerChoice::Configured => "",
+                ScannerChoice::Installed => {
+                    "; used because it is installed, `[scanner] program = \"off\"` switches it off"
+                }
+            };
+            (State::Good, format!("{found}, policy {}{why}", second.policy))
+        }
         (Some(second), None) => {
             let missing = format!("`{}` is not found; skills stay unscanned", second.program);
             (State::Bad, missing)
         }
-        (None, Some(found)) => {
-            (State::Good, format!("{found}, not used; `[scanner] program` or `policy` switches it on"))
-        }
+        (None, Some(found)) => (State::Good, format!("{found}, not used: `[scanner] program = \"off\"`")),
         (None, None) => (State::Good, "not installed, not used".to_owned()),
     };
     Check { name: SECOND_SCANNER.to_owned(), state, detail }

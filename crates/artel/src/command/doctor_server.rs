@@ -45,11 +45,12 @@ pub(super) fn server_settings(config: &Config) -> Vec<Row> {
         row("[quotas]", &config.quotas, |quotas| {
             let (each, mailbox) = (quotas.each, quotas.mailbox);
             format!(
-                "saved_skills={} saved_mib={} agents={} runs={} mailbox={mailbox}",
+                "saved_skills={} saved_mib={} agents={} runs={} data_mib={} mailbox={mailbox}",
                 each.saved_skills,
                 each.saved_bytes / (1024 * 1024),
                 each.agents,
-                each.runs
+                each.runs,
+                each.data_bytes / (1024 * 1024)
             )
         }),
         row("[oidc]", &config.oidc, |oidc| match oidc {

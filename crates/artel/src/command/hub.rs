@@ -1,13 +1,13 @@
 //! `artel hub`: hubs of the shared catalog, for whoever has its store in hand or administers its server. A server on the
 //! same store takes over what changes within a second.
 
-use artel_api::hubs::{CrawlStep, HubView};
+use artel_api::hubs::{CrawlStep, HubChange, HubPathRule, HubView};
 use artel_app::{AudienceRule, HubAudience, HubWish};
 use tokio::sync::watch;
 
 use super::context::Context;
 use super::hub_report::{failing, show_all, show_one, show_preview};
-use crate::cli::{HubAddArgs, HubPlaceArgs, PathVisibility};
+use crate::cli::{HubAddArgs, HubChangeArgs, HubPlaceArgs, PathVisibility};
 use crate::desk::HubDesk;
 use crate::failure::Failure;
 use crate::output::Progress;
@@ -69,6 +69,39 @@ pub(crate) fn enable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
     failing(&hub)
 }
 
+pub(crate) fn change(context: Context<'_>, args: &HubChangeArgs) -> Result<(), Failure> {
+    let change = change_of(args);
+    if change == HubChange::default() {
+        return Err(Failure::usage("nothing is to be changed").hint(
+            "`--ref`, `--path`, `--credentials-ref`, `--visibility` and `--path-visibility` change a hub",
+        ));
+    }
+    let hub = at_desk(context, async |desk| {
+        let hub = desk.change(&find(desk, &args.hub).await?, change).await?;
+        if hub.enabled { fetched(context, desk, &hub).await } else { Ok(hub) }
+    })?;
+    show_one(context, &hub, "changed");
+    failing(&hub)
+}
+
+fn change_of(args: &HubChangeArgs) -> HubChange {
+    let given = |paths: &Vec<String>| paths.iter().filter(|path| !path.is_empty()).cloned().collect();
+    let rule = |rule: &PathVisibility| {
+        let (path, AudienceRule { visibility, team_ids, owner_user_id }) = audience_rule(rule);
+        HubPathRule { path, visibility, team_ids, owner_user_id }
+    };
+    HubChange {
+        enabled: None,
+        reference: args.reference.clone(),
+        include_paths: args.paths.as_ref().map(given),
+        credentials_ref: args.credentials_ref.clone(),
+        visibility: args.visibility.clone(),
+        team_ids: args.teams.clone(),
+        owner_user_id: args.owner.clone(),
+        paths: args.path_visibility.as_ref().map(|rules| rules.iter().map(rule).collect()),
+    }
+}
+
 pub(crate) fn disable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
     let hub = at_desk(context, async |desk| desk.switch(&find(desk, hub).await?, false).await)?;
     show_one(context, &hub, "switched off");
@@ -104,20 +137,21 @@ fn wish(args: &HubPlaceArgs) -> Result<HubWish, Failure> {
     })
 }
 
+fn audience_rule(rule: &PathVisibility) -> (String, AudienceRule) {
+    let is_personal = rule.visibility == "personal";
+    let (team_ids, owner_user_id) =
+        if is_personal { (Vec::new(), rule.names.first().cloned()) } else { (rule.names.clone(), None) };
+    (rule.path.clone(), AudienceRule { visibility: rule.visibility.clone(), team_ids, owner_user_id })
+}
+
 fn audience(args: &HubAddArgs) -> HubAudience {
-    let rule = |rule: &PathVisibility| {
-        let is_personal = rule.visibility == "personal";
-        let (team_ids, owner_user_id) =
-            if is_personal { (Vec::new(), rule.names.first().cloned()) } else { (rule.names.clone(), None) };
-        (rule.path.clone(), AudienceRule { visibility: rule.visibility.clone(), team_ids, owner_user_id })
-    };
     HubAudience {
         whole: AudienceRule {
             visibility: args.visibility.clone(),
             team_ids: args.teams.clone(),
             owner_user_id: args.owner.clone(),
         },
-        paths: args.path_visibility.iter().map(rule).collect(),
+        paths: args.path_visibility.iter().map(audience_rule).collect(),
     }
 }
 

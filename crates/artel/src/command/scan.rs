@@ -22,7 +22,7 @@ use crate::workshop::{second_verdicts, wait_for};
 pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> {
     let format = format(context, args)?;
     let fail_on = args.fail_on.unwrap_or(context.config.scanner.value.fail_on);
-    let mut search = Vec::new();
+    let (mut search, mut passed_over) = (Vec::new(), Vec::new());
     let places = if args.paths.is_empty() {
         if context.config.remote.value.is_some() {
             return Err(Failure::usage("`skill scan` looks at files that are here, and none are named")
@@ -32,7 +32,7 @@ pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> 
         let entries = catalog.entries().iter();
         entries.map(|entry| Place { name: name(entry), location: entry.location.clone() }).collect()
     } else {
-        places_in(context, &args.paths, &mut search)?
+        places_in(context, &args.paths, &mut search, &mut passed_over)?
     };
     let limits = context.config.limits.value.folder;
     let here = Utf8Path::new(".").canonicalize_utf8().ok();
@@ -42,7 +42,7 @@ pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> 
     add_second(context, &mut scanned, exhibits)?;
     // A link that leads nowhere hides nothing.
     let unsearched = search.into_iter().filter(|finding| finding.code != Code::SymlinkBroken).collect();
-    Report { fail_on, scanned, unsearched }.print(context, format)
+    Report { fail_on, scanned, unsearched, passed_over }.print(context, format)
 }
 
 /// One skill to be scanned.
@@ -62,6 +62,7 @@ fn places_in(
     context: Context<'_>,
     paths: &[Utf8PathBuf],
     search: &mut Vec<Finding>,
+    passed_over: &mut Vec<Utf8PathBuf>,
 ) -> Result<Vec<Place>, Failure> {
     let mut places = Vec::new();
     for path in paths {
@@ -76,6 +77,7 @@ fn places_in(
             };
             let discovery = discover(&resolved(path), options);
             search.extend(discovery.findings);
+            passed_over.extend(discovery.passed_over);
             let place = |entry: &Loaded| Place { name: name(entry), location: entry.location.clone() };
             discovery.loaded.iter().map(place).collect()
         } else if is_skill_file(path) {

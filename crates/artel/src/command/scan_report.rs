@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::context::Context;
 use crate::cli::ScanFormat;
+use crate::config::ScannerChoice;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
@@ -22,6 +23,8 @@ pub(super) struct Report {
     pub(super) scanned: Vec<Scanned>,
     /// Where skills may be that were not found.
     pub(super) unsearched: Vec<Finding>,
+    /// Folders that hold no skills by their names, and were not searched.
+    pub(super) passed_over: Vec<Utf8PathBuf>,
 }
 
 /// A skill that was scanned.
@@ -70,9 +73,17 @@ impl Report {
             let text = format!("{}: {}", finding.path, finding.message);
             context.output.remark("not searched", Tone::Warning, &text);
         }
+        for folder in &self.passed_over {
+            context.output.talk(&format!("not searched: {folder}, the folder of git itself"));
+        }
         context.output.talk(&self.summary(context));
         if self.has_second() {
             context.output.talk(&format!("rules of `skill-scanner/` are those of {ATTRIBUTION}"));
+            let second = context.config.scanner.value.second.as_ref();
+            if let Some(found) = second.filter(|second| second.chosen == ScannerChoice::Installed) {
+                let off = "`[scanner] program = \"off\"` switches it off";
+                context.output.talk(&format!("it was asked because `{}` is installed; {off}", found.program));
+            }
         }
         match self.status() {
             ScanStatus::Passed => Ok(()),
@@ -140,6 +151,7 @@ impl Report {
             "unscanned": self.count(ScanStatus::Unscanned),
             "skills": self.scanned.iter().map(skill).collect::<Vec<_>>(),
             "not_searched": self.unsearched.iter().map(place).collect::<Vec<_>>(),
+            "passed_over": self.passed_over,
         });
         if self.has_second() {
             document["attribution"] = json!(ATTRIBUTION);

@@ -1,4 +1,4 @@
-//! `artel skill enable` and `artel skill disable`.
+//! `artel skill enable`, `artel skill disable` and `artel skill forget-data`.
 
 use artel_api::operator::{SkillSwitch, SwitchChange};
 use artel_catalog::Keep;
@@ -6,7 +6,7 @@ use artel_model::name::SkillName;
 
 use super::context::{Context, find};
 use crate::cli::SkillOrId;
-use crate::desk::{reset_health_of, switch};
+use crate::desk::{self, reset_health_of, switch};
 use crate::failure::Failure;
 
 pub(crate) fn enable(context: Context<'_>, skill: &SkillOrId) -> Result<(), Failure> {
@@ -31,6 +31,13 @@ pub(crate) fn disable(context: Context<'_>, name: &SkillName) -> Result<(), Fail
     let catalog = context.catalog(Keep::Descriptions)?;
     find(&catalog, name, None)?;
     print(context, &switch(context, name, SwitchChange { enabled: false, version: None })?, "disabled");
+    Ok(())
+}
+
+pub(crate) fn forget_data(context: Context<'_>, name: &SkillName) -> Result<(), Failure> {
+    let catalog = context.catalog(Keep::Descriptions)?;
+    desk::forget_data(context, find(&catalog, name, None)?)?;
+    context.output.line(&format!("{name}: what it kept for you is removed"));
     Ok(())
 }
 

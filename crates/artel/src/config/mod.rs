@@ -16,5 +16,5 @@ pub(crate) use environment::Environment;
 pub(crate) use load::{Config, Origin, Setting};
 pub(crate) use remote::RemoteSettings;
 pub(crate) use running::{PlannerKind, PlannerProtocol, PlannerSettings, StoreChoice};
-pub(crate) use server::{OidcSettings, ScannerSettings, ServerSettings};
+pub(crate) use server::{OidcSettings, SECOND_SCANNER, ScannerChoice, ScannerSettings, ServerSettings};
 pub(crate) use telemetry::TelemetrySettings;

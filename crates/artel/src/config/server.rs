@@ -22,7 +22,9 @@ const LISTEN: &str = "127.0.0.1:7420";
 /// Where hubs may be when nobody says otherwise.
 const HUB_HOSTS: [&str; 1] = ["github.com"];
 /// What the program of the second scanner is called.
-const SECOND_SCANNER: &str = "skill-scanner";
+pub(crate) const SECOND_SCANNER: &str = "skill-scanner";
+/// What `program` says when the second scanner is not used although it is installed.
+const SCANNER_OFF: &str = "off";
 /// How often a hub is asked whether it has changed, in seconds.
 const HUB_CHECK_SECONDS: u64 = 60;
 
@@ -54,6 +56,7 @@ pub(super) struct QuotasTable {
     saved_mib: Option<u64>,
     agents: Option<u64>,
     runs: Option<u64>,
+    data_mib: Option<u64>,
     mailbox: Option<NonZero<usize>>,
 }
 
@@ -75,6 +78,7 @@ impl QuotasTable {
                 saved_bytes: self.saved_mib.map_or(usual.saved_bytes, bytes),
                 agents: self.agents.unwrap_or(usual.agents),
                 runs: self.runs.unwrap_or(usual.runs),
+                data_bytes: self.data_mib.map_or(usual.data_bytes, bytes),
             },
             mailbox: self.mailbox.map_or(MAILBOX_MAX, NonZero::get).min(MAILBOX_MAX),
         }
@@ -163,7 +167,7 @@ pub(crate) struct HubSettings {
 pub(crate) struct ScannerSettings {
     pub(crate) gate: Gate,
     pub(crate) fail_on: Severity,
-    /// Skill Scanner, provided by Cisco AI Defense; nothing when nobody asked for it.
+    /// Skill Scanner, provided by Cisco AI Defense; nothing when it is neither named nor installed, or switched off.
     pub(crate) second: Option<SecondScanner>,
 }
 
@@ -173,6 +177,16 @@ pub(crate) struct SecondScanner {
     /// Its program: a path, or a name on `PATH`.
     pub(crate) program: Utf8PathBuf,
     pub(crate) policy: ScannerPolicy,
+    pub(crate) chosen: ScannerChoice,
+}
+
+/// Why the second scanner is used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ScannerChoice {
+    /// Its program or its policy is configured.
+    Configured,
+    /// It is installed.
+    Installed,
 }
 
 impl SecondScanner {
@@ -287,16 +301,26 @@ impl ScannerTable {
             value.fail_on = text.parse().map_err(|error| wrong(&from, &error))?;
             origin = from;
         }
-        // Whoever names its program or its policy wants it.
-        let usual = || SecondScanner { program: SECOND_SCANNER.into(), policy: ScannerPolicy::default() };
-        if let Some((text, from)) = choose("SKILL_SCANNER_PROGRAM", self.program) {
-            value.second = Some(SecondScanner { program: text.into(), ..usual() });
+        let usual = || SecondScanner {
+            program: SECOND_SCANNER.into(),
+            policy: ScannerPolicy::default(),
+            chosen: ScannerChoice::Configured,
+        };
+        let program = choose("SKILL_SCANNER_PROGRAM", self.program);
+        let is_off = program.as_ref().is_some_and(|(text, _)| text == SCANNER_OFF);
+        if let Some((text, from)) = program {
+            value.second = Some(SecondScanner { program: text.into(), ..usual() }).filter(|_| !is_off);
             origin = from;
         }
-        if let Some((text, from)) = choose("SKILL_SCANNER_POLICY", self.policy) {
+        if let Some((text, from)) = choose("SKILL_SCANNER_POLICY", self.policy).filter(|_| !is_off) {
             let policy = text.parse().map_err(|error| wrong(&from, &error))?;
             value.second = Some(SecondScanner { policy, ..value.second.unwrap_or_else(usual) });
             origin = from;
+        }
+        if value.second.is_none() && !is_off {
+            let installed = environment.on_path(SECOND_SCANNER).filter(|program| program.is_absolute());
+            let used = |program| SecondScanner { program, chosen: ScannerChoice::Installed, ..usual() };
+            value.second = installed.map(used);
         }
         Ok(Setting { value, origin })
     }

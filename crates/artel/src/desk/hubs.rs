@@ -11,7 +11,7 @@ use artel_engine::hub::HubProgress;
 use artel_model::access::Principal;
 use artel_model::catalog::AuditAction;
 use artel_model::id::HubId;
-use artel_server::{crawl_step, hub_view};
+use artel_server::{apply_hub_change, crawl_step, hub_view};
 use tokio::sync::watch;
 
 use crate::command::Context;
@@ -141,17 +141,22 @@ impl HubDesk {
 
     /// Switches a hub on or off.
     pub(crate) async fn switch(&self, hub: &HubView, on: bool) -> Result<HubView, Failure> {
+        self.change(hub, HubChange { enabled: Some(on), ..HubChange::default() }).await
+    }
+
+    /// Changes a hub; what the change does not name stays.
+    pub(crate) async fn change(&self, hub: &HubView, change: HubChange) -> Result<HubView, Failure> {
         match self {
             Self::Here(foundation, who) => {
-                let changed = foundation.hubs.update(id(hub)?, |wish| wish.is_enabled = on).await;
+                let apply = |wish: &mut HubWish| apply_hub_change(change, wish);
+                let changed = foundation.hubs.update(id(hub)?, apply).await;
                 let hub = changed.map_err(|error| not_done(&error))?;
                 foundation.note(who, AuditAction::HubUpdated, &hub).await?;
                 Ok(hub_view(&hub))
             }
             Self::There(client) => {
-                let change = HubChange { enabled: Some(on), ..HubChange::default() };
                 let changed = client.patch(&ApiPath::new(HUBS).name(&hub.id), &change).await;
-                changed.map_err(|error| refused(&error))
+                changed.map_err(|error| not_taken(&error))
             }
         }
     }

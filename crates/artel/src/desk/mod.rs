@@ -26,7 +26,9 @@ pub(crate) use hubs::HubDesk;
 pub(crate) use local::LocalApp;
 pub(crate) use log::{agent_event, run_event};
 pub(crate) use offers::{generation, offered_catalog};
-pub(crate) use operator::{change_settings, health, reset_health_of, settings, switch};
+pub(crate) use operator::{
+    SettingsOf, change_settings, forget_data, health, reset_health_of, settings, switch,
+};
 pub(crate) use plans::NotBegun;
 pub(crate) use runs::{is_left_over, not_commanded};
 pub(crate) use see_through::Carried;

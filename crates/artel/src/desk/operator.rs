@@ -7,6 +7,8 @@ use artel_api::operator::{SettingsChange, SkillHealthList, SkillSettings, SkillS
 use artel_app::operations::{SettingsDesk, SettingsRefused, all_problems};
 use artel_catalog::shared::EntryId;
 use artel_catalog::{Catalog, Loaded, SettingsError};
+use artel_engine::DataFolders;
+use artel_model::data_scope::SkillOrigin;
 use artel_model::health::Health;
 use artel_model::name::SkillName;
 use artel_store::SkillHealth;
@@ -112,6 +114,20 @@ pub(crate) fn reset_health_of(context: Context<'_>, id: &EntryId) -> Result<(), 
     })
 }
 
+/// Removes what a skill keeps for the caller in its data folder.
+pub(crate) fn forget_data(context: Context<'_>, entry: &Loaded) -> Result<(), Failure> {
+    let Some(id) = entry.id() else { return Err(Failure::failed("it is no skill")) };
+    wait_for(async {
+        if let Some(client) = context.remote()? {
+            let path = ApiPath::new("/api/skills").name(&id).then("data");
+            return client.delete(&path).await.map_err(|error| refused(&error));
+        }
+        let origin = SkillOrigin { id: id.to_string(), teams: [].into() };
+        let removed = DataFolders::new(&context.config.data.value).forget_owner(&origin, None);
+        removed.map_err(|error| Failure::unavailable(&error))
+    })
+}
+
 /// Returns what is set for a skill, secrets masked.
 pub(crate) fn settings(
     context: Context<'_>,
@@ -128,22 +144,43 @@ pub(crate) fn settings(
     }
 }
 
+/// Whose settings are changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SettingsOf {
+    /// Everyone's, as the operator.
+    Everyone,
+    /// The caller's own.
+    Caller,
+}
+
 /// Changes what is set for a skill, all of it or nothing.
 pub(crate) fn change_settings(
     context: Context<'_>,
     catalog: &Catalog,
     entry: &Loaded,
+    whose: SettingsOf,
     change: SettingsChange,
 ) -> Result<SkillSettings, Failure> {
     match &entry.offer {
         Some(offer) => wait_for(async {
             let Some(client) = context.remote()? else { return Err(Failure::usage("there is no server")) };
             let path = ApiPath::new("/api/skills").name(&offer.id).then("config");
+            let path = match whose {
+                SettingsOf::Everyone => path,
+                SettingsOf::Caller => path.then("personal"),
+            };
             client.patch(&path, &change).await.map_err(|error| match (&error, error.code()) {
                 (ClientError::Refused { body, .. }, Some("invalid_settings")) => invalid(&body.message),
+                (_, Some("forbidden")) if whose == SettingsOf::Everyone => {
+                    refused(&error).hint("with `--personal` you change your own values")
+                }
                 _ => refused(&error),
             })
         }),
+        None if whose == SettingsOf::Caller => {
+            Err(Failure::usage("the settings on this machine are yours already")
+                .hint("leave `--personal` out; it is for the settings of a server that others use too"))
+        }
         None => desk(context, catalog, entry)?.change(change).map_err(|error| unset(&error)),
     }
 }
@@ -154,6 +191,7 @@ fn desk(context: Context<'_>, catalog: &Catalog, entry: &Loaded) -> Result<Setti
     Ok(SettingsDesk {
         loaded: Arc::clone(own),
         data: context.config.data.value.clone(),
+        personal: None,
         rules: settings_rules(context.config),
     })
 }
@@ -164,11 +202,13 @@ fn invalid(problems: &str) -> Failure {
 
 fn unset(refused: &SettingsRefused) -> Failure {
     match refused {
-        SettingsRefused::NoSettings | SettingsRefused::Unknown(_) | SettingsRefused::NotSet(_) => {
-            Failure::usage(refused.to_string())
-        }
+        SettingsRefused::NoSettings
+        | SettingsRefused::Unknown(_)
+        | SettingsRefused::NotSet(_)
+        | SettingsRefused::NoPersonal => Failure::usage(refused.to_string()),
         SettingsRefused::Settings(error) => match error {
             SettingsError::Invalid(problems) => invalid(&all_problems(problems)),
+            SettingsError::TooLarge { .. } => invalid(&error.to_string()),
             SettingsError::Read(_) | SettingsError::Damaged { .. } | SettingsError::Write { .. } => {
                 Failure::unavailable(error)
             }

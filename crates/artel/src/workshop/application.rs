@@ -38,6 +38,7 @@ pub(super) fn application(context: Context<'_>, given: Given<'_>) -> Result<App,
         given;
     Ok(App::new(AppParts {
         quotas: config.quotas.value.each,
+        prompt_skills_max: config.prompt_skills_max.value,
         publishes_skills: config.server.value.publishes_skills,
         clock: Clock::system(),
         stores,

@@ -37,6 +37,7 @@ fn llm_config(config: &Config, settings: &LlmSettings, model: &str) -> Result<Ll
     };
     let mut driver = LlmDriverConfig::new(endpoint.config(&config.environment, model)?);
     driver.turns_max = settings.turns_max;
+    driver.skills_max = config.prompt_skills_max.value;
     driver.tokens_max = settings.tokens_max;
     driver.request_ms = settings.answer_ms;
     driver.models = match settings.models.as_slice() {

@@ -114,6 +114,7 @@ pub(super) fn catalogs(context: Context<'_>, stores: &Stores) -> Result<Catalogs
     Ok(Catalogs::new(CatalogParts {
         config: CatalogConfig {
             quotas: context.config.quotas.value.each,
+            shared_data: context.config.grants.value.shared_data.clone(),
             gate: scanner.gate,
             fail_on: scanner.fail_on,
             check: CATALOG_CHECK,

@@ -109,6 +109,7 @@ impl Workshop {
             Arc::new(hands.clone()),
             Clock::system(),
         );
+        let engine = engine.with_health(store.health.clone());
         Ok(Self { engine, store, launcher, hands, shelves, work, data, is_alive, lock })
     }
 
@@ -207,6 +208,7 @@ fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Script
             shared_data: grants.shared_data.clone(),
         },
         grace_ms: config.run.value.grace_ms,
+        data_bytes_max: config.quotas.value.each.data_bytes,
         data,
         work_folder,
         path: grants.path.clone(),

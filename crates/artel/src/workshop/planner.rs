@@ -30,7 +30,11 @@ pub(crate) fn planner(
         PlannerKind::Pattern => Ok(Arc::new(PatternPlanner)),
         PlannerKind::Llm => {
             let planner = LlmPlanner::new(llm(context, settings)?);
-            Ok(Arc::new(planner.map_err(|error| Failure::usage(crate::failure::chain(&error)))?))
+            let planner = planner.map_err(|error| Failure::usage(crate::failure::chain(&error)))?;
+            Ok(match context.config.prompt_skills_max.value {
+                Some(skills_max) => Arc::new(planner.with_skills_max(skills_max)),
+                None => Arc::new(planner),
+            })
         }
         PlannerKind::Command => {
             Ok(Arc::new(CommandPlanner::new(launcher.clone(), command(context, settings)?)))

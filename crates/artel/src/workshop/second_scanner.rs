@@ -1,22 +1,23 @@
-//! Skill Scanner, provided by Cisco AI Defense, when somebody asked for it.
+//! Skill Scanner, provided by Cisco AI Defense, when it is configured or installed.
 
 use artel_catalog::scan::Exhibit;
+use artel_catalog::scan::cisco::ATTRIBUTION;
 use artel_engine::Clock;
 use artel_engine::process::{Launcher, LauncherConfig};
-use artel_engine::scanner::{SkillScanner, SkillScannerConfig};
+use artel_engine::scanner::{SkillScanner, SkillScannerConfig, installed_version};
 use artel_model::catalog::VerdictRecord;
 use artel_model::limit::SCAN_PROGRAM_SKILLS_MAX;
 use camino::Utf8Path;
 
 use super::open::launcher_program;
-use crate::config::Config;
+use crate::config::{Config, ScannerChoice};
 use crate::failure::Failure;
 
 /// Where files are put that are needed for a moment, when the environment does not say it.
 const TEMPORARY: &str = "/tmp";
 
-/// Opens the second scanner; nothing when nobody asked for it. One that is not there is opened all the same: what it does
-/// not look at has not passed.
+/// Opens the second scanner, and says so in the log; nothing when there is none. One that is configured and not there is
+/// opened all the same: what it does not look at has not passed.
 pub(crate) async fn second_scanner(
     config: &Config,
     launcher: &Launcher,
@@ -24,12 +25,18 @@ pub(crate) async fn second_scanner(
 ) -> Option<SkillScanner> {
     let second = config.scanner.value.second.as_ref()?;
     let program = second.path(&config.environment);
+    let version = installed_version(&program);
+    let why = match second.chosen {
+        ScannerChoice::Configured => "it is configured",
+        ScannerChoice::Installed => "it is installed; `[scanner] program = \"off\"` switches it off",
+    };
+    tracing::info!(%program, version, policy = %second.policy, why, "{ATTRIBUTION} is asked beside artel's own scanner");
     let scanner =
         SkillScannerConfig { policy: second.policy.clone(), ..SkillScannerConfig::new(program, work) };
     Some(SkillScanner::open(launcher.clone(), scanner).await)
 }
 
-/// Asks the second scanner about skills, without a store or a data folder; says nothing when nobody asked for it.
+/// Asks the second scanner about skills, without a store or a data folder; says nothing when there is none.
 pub(crate) async fn second_verdicts(
     config: &Config,
     exhibits: Vec<Exhibit>,

@@ -30,6 +30,7 @@ impl Shelf {
         // Paths in plans are those of the folder one is in.
         let base = Utf8PathBuf::from(".");
         let skills = SkillShelf::new(catalog, health, base, absolute(&context.config.data.value)?);
+        let skills = skills.with_shared_data(context.config.grants.value.shared_data.clone());
         Ok(Self { skills: Arc::new(skills), store })
     }
 

@@ -44,8 +44,13 @@ impl Database {
     /// Returns a place whose store is this database.
     pub(crate) fn session(&self) -> Session {
         let mut session = Session::new();
-        session.set("ARTEL_STORE", &self.url);
+        self.used_by(&mut session);
         session
+    }
+
+    /// Makes this database the store of a place.
+    pub(crate) fn used_by(&self, session: &mut Session) {
+        session.set("ARTEL_STORE", &self.url);
     }
 }
 

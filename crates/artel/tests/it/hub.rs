@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::database::Database;
 use crate::running::eventually;
 use crate::serve_session::Served;
 use crate::session::Session;
@@ -65,6 +66,93 @@ fn the_skills_of_a_hub_are_served_while_it_is_switched_on() {
 }
 
 #[test]
+fn a_hub_can_be_changed() {
+    let (session, location) = session_with_repository(ALLOW);
+    let served = Served::start(&session, &[]);
+    let token = served.token.clone().unwrap();
+    let visibility = || {
+        let list = served.document("/api/skills?q=tea", &token);
+        let found = list["skills"].as_array().unwrap().iter().find(|skill| skill["name"] == "make-tea");
+        found.map(|skill| skill["visibility"].clone())
+    };
+    session.json(&["hub", "add", &location]);
+    eventually("the skill is served", || visibility() == Some(json!("global")));
+    let told = session.run(&["hub", "change", &location]);
+    assert!(told.starts_with("exit 2\n") && told.contains("nothing is to be changed"), "{told}");
+    let changed = session.json(&["hub", "change", &location, "--path", "elsewhere", "--ref", "main"]);
+    assert_eq!(
+        (&changed["include_paths"], &changed["ref"], &changed["skills_count"]),
+        (&json!(["elsewhere"]), &json!("main"), &json!(0)),
+        "{changed}"
+    );
+    eventually("nothing lies there", || visibility().is_none());
+    let changed = session.json(&[
+        "hub",
+        "change",
+        &location,
+        "--path",
+        "",
+        "--ref",
+        "",
+        "--visibility",
+        "team",
+        "--team",
+        "red",
+    ]);
+    assert_eq!(
+        (&changed["visibility"], &changed["team_ids"]),
+        (&json!("team"), &json!(["red"])),
+        "{changed}"
+    );
+    assert_eq!((&changed["include_paths"], &changed["skills_count"]), (&json!([]), &json!(1)), "{changed}");
+    let told = session.run(&["hub", "change", &location, "--visibility", "everybody"]);
+    assert!(told.starts_with("exit 2\n") || told.starts_with("exit 1\n"), "{told}");
+    // The same at a server.
+    let mut away = Session::new();
+    away.set("ARTEL_SERVER", &format!("http://{}", served.address));
+    away.set("ARTEL_TOKEN", &token);
+    let changed = away.json(&["hub", "change", &location, "--visibility", "global"]);
+    assert_eq!(changed["visibility"], json!("global"), "{changed}");
+    eventually("everyone sees it", || visibility() == Some(json!("global")));
+}
+
+/// Copies what an operator backs up into another place, and serves it: the files of hubs are not a part of it.
+#[test]
+fn a_restored_data_folder_serves_the_skills_of_hubs() {
+    let (session, location) = session_with_repository(ALLOW);
+    session.json(&["hub", "add", &location]);
+    let restored = Session::new();
+    restored.write("artel.toml", ALLOW);
+    let copy = restored.path().join("copy.db");
+    assert!(session.run(&["db", "backup", copy.as_str()]).starts_with("exit 0\n"));
+    std::fs::create_dir_all(restored.path().join(".artel")).unwrap();
+    std::fs::rename(copy, restored.path().join(".artel/artel.db")).unwrap();
+    let served = Served::start(&restored, &[]);
+    let token = served.token.clone().unwrap();
+    eventually("the skill of the hub is served", || {
+        served.skills(&token).iter().any(|name| name == "make-tea")
+    });
+}
+
+#[test]
+fn a_second_node_on_one_database_serves_the_skills_of_hubs() {
+    let database = Database::any();
+    let (mut here, location) = session_with_repository(ALLOW);
+    database.used_by(&mut here);
+    let there = database.session();
+    there.write("artel.toml", ALLOW);
+    let first = Served::start(&here, &[]);
+    let token = first.token.clone().unwrap();
+    let second = Served::start(&there, &[]);
+    let has_tea = |served: &Served| served.skills(&token).iter().any(|name| name == "make-tea");
+    here.json(&["hub", "add", &location]);
+    eventually("the first node serves it", || has_tea(&first));
+    eventually("the second node serves it", || has_tea(&second));
+    there.run(&["hub", "disable", &location]);
+    eventually("no node serves it", || !has_tea(&first) && !has_tea(&second));
+}
+
+#[test]
 fn a_hub_is_looked_at_before_it_is_added() {
     let (session, location) = session_with_repository(ALLOW);
     let preview = session.json(&["hub", "crawl", &location]);
@@ -106,6 +194,11 @@ fn mistakes_with_hubs_are_told() {
     error: `https://example.org/` does not say what kind of hub it is
     hint: `--type` says it: github, git or well-known
     ");
+    session.write("artel.toml", "[hubs]\nhosts = [\"git.example.org\"]\n");
+    for location in ["git@git.example.org:team/skills.git", "ssh://git@git.example.org/skills.git"] {
+        let told = session.run(&["hub", "add", location, "--type", "git"]);
+        assert!(told.starts_with("exit 2\n") && told.contains("use https, with a token"), "{told}");
+    }
     insta::assert_snapshot!(session.run(&["hub", "remove", "nobody/nothing"]), @r"
     exit 1
     --- stderr

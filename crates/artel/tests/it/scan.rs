@@ -199,7 +199,18 @@ fn a_second_scanner_is_asked_when_somebody_wants_it() {
     session.write("all/magic/SKILL.md", "---\nname: magic\ndescription: Magic.\n---\nSay abracadabra.\n");
     let program = session.write("tools/skill-scanner", STAND_IN);
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(code(&session, &["skill", "scan", "all"]), 0, "nobody asked for it");
+    assert_eq!(code(&session, &["skill", "scan", "all"]), 0, "it is not on PATH");
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap());
+    session.set("PATH", &path);
+    let told = session.run(&["skill", "scan", "all"]);
+    assert!(
+        told.contains("skill-scanner/MAGIC") && told.contains("is installed; `[scanner] program = \"off\"`"),
+        "{told}"
+    );
+    assert!(session.run(&["doctor"]).contains("used because it is installed"));
+    session.set("SKILL_SCANNER_PROGRAM", "off");
+    assert_eq!(code(&session, &["skill", "scan", "all"]), 0, "it is switched off");
+    assert!(session.run(&["doctor"]).contains("not used: `[scanner] program = \"off\"`"));
     session.set("SKILL_SCANNER_PROGRAM", program.as_str());
     assert_snapshot!(session.run(&["skill", "scan", "all"]), @"
     exit 1
@@ -233,4 +244,31 @@ fn a_second_scanner_is_asked_when_somebody_wants_it() {
     let check =
         doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "skill-scanner").unwrap();
     assert_eq!(check["state"], "error");
+}
+
+#[test]
+fn what_a_scan_does_not_look_into_is_named() {
+    let session = Session::new();
+    session.write("all/.git/config", "[core]\n");
+    session
+        .write("all/.claude/skills/hidden/SKILL.md", "---\nname: hidden\ndescription: Hidden.\n---\nHide.\n");
+    session.write("all/demo/SKILL.md", GOOD);
+    for file in ["scripts/.git/hooks/x", "scripts/__pycache__/x.pyc", "data/kept"] {
+        session.write(&format!("all/demo/{file}"), "x");
+    }
+    assert_snapshot!(session.run(&["skill", "scan", "all"]), @"
+    exit 0
+    --- stdout
+    passed    hidden  all/.claude/skills/hidden
+    passed    demo  all/demo
+      low   folder-not-scanned  scripts/.git         a folder that is no part of the skill: it was not scanned
+      low   folder-not-scanned  scripts/__pycache__  a folder that is no part of the skill: it was not scanned
+      info  folder-not-scanned  data                 a folder that is no part of the skill: it was not scanned
+    --- stderr
+    not searched: all/.git, the folder of git itself
+    2 skills scanned: 2 passed (what is high or worse counts); `-v` shows what to do
+    ");
+    let document = session.json(&["skill", "scan", "all"]);
+    assert_eq!(document["passed_over"], serde_json::json!(["all/.git"]));
+    assert_eq!(code(&session, &["skill", "scan", "all", "--fail-on", "low"]), 1);
 }

@@ -270,6 +270,15 @@ fn how_well_skills_do_is_told_from_there() {
     pair.same(&["skill", "show", "make-tea"]);
     pair.same(&["skill", "enable", "make-tea"]);
     assert!(!pair.same(&["skill", "list"]).contains("(degraded)"));
+    // A skill of any source is named by its id.
+    for _ in 0..3 {
+        assert_eq!(pair.here.output(&["skill", "run", "make-tea"]).status.code(), Some(1));
+    }
+    assert!(pair.here.run(&["skill", "list"]).contains("(degraded)"));
+    let id = "hub/1f0c1c5e-8f0e-4a57-9a53-3a8a0b3b6b11/make-tea";
+    assert!(pair.here.run(&["skill", "enable", id]).starts_with("exit 0\n"));
+    assert!(!pair.here.run(&["skill", "list"]).contains("(degraded)"));
+    assert!(pair.away.run(&["skill", "enable", id]).contains("exit 1\n"), "the server has no such hub");
 }
 
 #[test]
@@ -287,6 +296,37 @@ fn whoever_may_only_read_sees_what_is_theirs() {
     pair.away.run(&["skill", "disable", "boil"]);
     let told = ann.run(&["skill", "show", "boil"]);
     assert!(told.starts_with("exit 1\n") && told.contains("there is no skill `boil`"), "{told}");
+}
+
+#[test]
+fn a_person_has_settings_of_their_own_on_a_server() {
+    let pair = Pair::new();
+    let key = pair.away.json(&[
+        "key",
+        "create",
+        "--owner",
+        "ann",
+        "--scope",
+        "catalog:read",
+        "--scope",
+        "runs:write",
+    ]);
+    let mut ann = Session::new();
+    ann.set("ARTEL_SERVER", &format!("http://{}", pair.served.address));
+    ann.set("ARTEL_TOKEN", key["key"].as_str().unwrap());
+    let told = ann.run(&["skill", "config", "greet", "set", "token=anns-own"]);
+    assert!(told.starts_with("exit 1\n") && told.contains("with `--personal`"), "{told}");
+    let told = ann.run(&["skill", "config", "greet", "set", "--personal", "token=anns-own"]);
+    assert!(told.starts_with("exit 0\n") && told.contains("(personal)"), "{told}");
+    assert!(ann.run(&["skill", "config", "greet"]).contains("\"********\" (personal)"));
+    assert!(!pair.away.run(&["skill", "config", "greet"]).contains("(personal)"));
+    let told = ann.run(&["skill", "config", "greet", "set", "--personal", "style=formal"]);
+    assert!(told.starts_with("exit 1\n") && told.contains("x-personal"), "{told}");
+    let told = ann.run(&["skill", "config", "greet", "unset", "--personal", "token"]);
+    assert!(told.starts_with("exit 0\n") && !told.contains("(personal)"), "{told}");
+    let told = pair.here.run(&["skill", "config", "greet", "set", "--personal", "token=x"]);
+    assert!(told.starts_with("exit 2\n") && told.contains("leave `--personal` out"), "{told}");
+    assert!(pair.there.read("skills/greet/config.json").contains("somebodys-secret"));
 }
 
 #[test]

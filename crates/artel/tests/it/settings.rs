@@ -141,7 +141,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        [server] publish_skills           default      false
        [server] shutdown_grace           default      30
        [server] log                      default      info
-       [quotas]                          default      saved_skills=1000 saved_mib=512 agents=200 runs=200 mailbox=10000
+       [quotas]                          default      saved_skills=1000 saved_mib=512 agents=200 runs=200 data_mib=1024 mailbox=10000
        [oidc]                            default      none
        [hubs]                            default      hosts=[github.com] allow_file=false allow_loopback_http=false check_seconds=60
        [chat]                            default      answered_by=planner

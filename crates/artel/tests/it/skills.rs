@@ -244,7 +244,6 @@ fn an_export_can_be_repeated_and_touches_nothing_else() {
     metadata:
       version: "1.0.0"
       source: default
-      source_id: skills/plain.skill.yaml
     ---
 
     # plain

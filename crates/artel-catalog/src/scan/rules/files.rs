@@ -37,6 +37,17 @@ pub(in crate::scan) static OPAQUE: Rule = Rule {
     good: &[file("assets/a.csv", b"a,b\n1,2\n")],
 };
 
+pub(in crate::scan) static NOT_SCANNED: Rule = Rule {
+    id: "folder-not-scanned",
+    severity: Severity::Low,
+    category: Category::OpaqueFile,
+    title: "a folder that is no part of the skill",
+    explanation: "Files in it are neither scanned nor part of the content hash, but scripts of the skill can read and run them.",
+    remediation: "Remove the folder, or move what the skill needs out of it.",
+    bad: &[],
+    good: &[],
+};
+
 pub(in crate::scan) static DISGUISED: Rule = Rule {
     id: "disguised-file",
     severity: Severity::High,
@@ -126,5 +137,15 @@ pub(in crate::scan) static SECRET: Rule = Rule {
     ],
 };
 
-pub(in crate::scan) static RULES: &[&Rule] =
-    &[&PROGRAM, &COMPILED, &OPAQUE, &DISGUISED, &LOCKED_ARCHIVE, &ARCHIVE_BOMB, &MACRO, &LINK_OUT, &SECRET];
+pub(in crate::scan) static RULES: &[&Rule] = &[
+    &PROGRAM,
+    &COMPILED,
+    &OPAQUE,
+    &NOT_SCANNED,
+    &DISGUISED,
+    &LOCKED_ARCHIVE,
+    &ARCHIVE_BOMB,
+    &MACRO,
+    &LINK_OUT,
+    &SECRET,
+];

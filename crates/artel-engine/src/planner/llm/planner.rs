@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use tokio::time::timeout_at;
 
 use super::error::NoPlan;
-use super::prompt::{correction, prompt};
+use super::prompt::{SKILLS_MAX, correction, prompt};
 use super::protocol::{ReplyFormat, Speaker, Turn, body, written};
 use super::reply::read;
 use crate::llm::{LlmClient, LlmConfig, LlmConfigError, LlmError};
@@ -24,6 +24,8 @@ const NOTE_CHARS_MAX: usize = 1000;
 #[derive(Debug)]
 pub struct LlmPlanner {
     client: LlmClient,
+    /// Skills that the model is told about.
+    skills_max: usize,
 }
 
 impl LlmPlanner {
@@ -32,11 +34,17 @@ impl LlmPlanner {
         if config.model.trim().is_empty() {
             return Err(LlmConfigError::Model);
         }
-        Ok(Self { client: LlmClient::new(config)? })
+        Ok(Self { client: LlmClient::new(config)?, skills_max: SKILLS_MAX })
+    }
+
+    /// Tells the model about at most so many skills, those that fit the request best.
+    #[must_use]
+    pub fn with_skills_max(self, skills_max: usize) -> Self {
+        Self { skills_max, ..self }
     }
 
     async fn ask(&self, ask: &PlanningRequest, notes: &mut Vec<String>) -> Result<PlanDocument, NoPlan> {
-        let mut turns = vec![Turn { by: Speaker::Artel, text: prompt(ask) }];
+        let mut turns = vec![Turn { by: Speaker::Artel, text: prompt(ask, self.skills_max) }];
         let mut last = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let said = self.answer(&turns).await?;

@@ -88,6 +88,7 @@ impl SkillLookup for World {
         let skill = self.skills.values().rfind(fits)?;
         let is_among = |names: &[&str]| names.contains(&name.as_str());
         Some(SkillView {
+            sharing: crate::data_scope::Sharing::NotGranted,
             origin: None,
             skill,
             content_hash: "sha256:0",
