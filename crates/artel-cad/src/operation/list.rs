@@ -1,9 +1,18 @@
 //! All methods together.
 
-use super::{entities, solids, workspaces};
+use super::{curves, entities, features, motions, solids, sweeps, workspaces};
 use crate::rpc::Method;
 
 /// Returns every method.
 pub(crate) fn methods() -> Vec<Method> {
-    [entities::methods(), solids::methods(), workspaces::methods()].into_iter().flatten().collect()
+    let all = [
+        curves::methods(),
+        entities::methods(),
+        features::methods(),
+        motions::methods(),
+        solids::methods(),
+        sweeps::methods(),
+        workspaces::methods(),
+    ];
+    all.into_iter().flatten().collect()
 }

@@ -1,10 +1,15 @@
 //! What can be done, once: each method parses its parameters, decides, lets the kernel work, and writes one change.
 
 mod checks;
+mod curves;
 mod entities;
+mod features;
 mod list;
+mod motions;
+mod regions;
 mod session;
 mod solids;
+mod sweeps;
 mod workspaces;
 
 pub(crate) use list::methods;

@@ -8,6 +8,7 @@
 
 mod battery;
 mod csg;
+mod curves;
 mod fuzz;
 mod limits;
 mod protocol;
