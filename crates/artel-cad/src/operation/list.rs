@@ -1,6 +1,6 @@
 //! All methods together.
 
-use super::{curves, entities, features, motions, solids, sweeps, workspaces};
+use super::{curves, entities, features, history, merging, motions, solids, sweeps, workspaces};
 use crate::rpc::Method;
 
 /// Returns every method.
@@ -9,6 +9,8 @@ pub(crate) fn methods() -> Vec<Method> {
         curves::methods(),
         entities::methods(),
         features::methods(),
+        history::methods(),
+        merging::methods(),
         motions::methods(),
         solids::methods(),
         sweeps::methods(),

@@ -15,3 +15,4 @@ mod protocol;
 mod second_kernel;
 mod serve;
 mod solids;
+mod workspaces;
