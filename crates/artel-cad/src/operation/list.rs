@@ -1,11 +1,12 @@
 //! All methods together.
 
-use super::{curves, entities, features, history, merging, motions, solids, sweeps, workspaces};
+use super::{constraints, curves, entities, features, history, merging, motions, solids, sweeps, workspaces};
 use crate::rpc::Method;
 
 /// Returns every method.
 pub(crate) fn methods() -> Vec<Method> {
     let all = [
+        constraints::methods(),
         curves::methods(),
         entities::methods(),
         features::methods(),

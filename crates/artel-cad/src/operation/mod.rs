@@ -1,6 +1,7 @@
 //! What can be done, once: each method parses its parameters, decides, lets the kernel work, and writes one change.
 
 mod checks;
+mod constraints;
 mod curves;
 mod entities;
 mod features;

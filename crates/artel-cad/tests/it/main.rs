@@ -7,6 +7,7 @@
 )]
 
 mod battery;
+mod constraints;
 mod csg;
 mod curves;
 mod fuzz;
