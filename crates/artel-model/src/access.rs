@@ -28,6 +28,10 @@ pub enum IdentityError {
     Character,
 }
 
+/// What [`identity`] accepts, as a JSON Schema says it; the length is said apart.
+const IDENTITY_PATTERN: &str =
+    r"^[^\s\u0000-\u001f\u007f-\u009f]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$";
+
 fn identity(text: &str) -> Result<String, IdentityError> {
     if text.is_empty() {
         Err(IdentityError::Empty)
@@ -47,6 +51,7 @@ macro_rules! identities {
             #[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
             #[serde(into = "String", try_from = "String")]
             #[schemars(with = "String")]
+            #[schemars(extend("minLength" = 1, "maxLength" = IDENTITY_CHARS_MAX, "pattern" = IDENTITY_PATTERN))]
             pub struct $name(String);
 
             impl $name {

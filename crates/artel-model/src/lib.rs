@@ -19,6 +19,9 @@ pub mod merge;
 pub mod message;
 pub mod metric;
 pub mod name;
+pub mod number;
+#[cfg(test)]
+mod pattern_tests;
 pub mod plan;
 pub mod policy;
 pub mod protocol;

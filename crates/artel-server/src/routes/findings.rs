@@ -5,6 +5,7 @@ use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_catalog::scan::cisco::ATTRIBUTION;
 use artel_model::access::Scope;
 use artel_model::catalog::{AuditAction, Override};
+use artel_model::limit::OVERRIDE_REASON_CHARS_MAX;
 use artel_store::{Cursor, FindingFilter, PageRequest};
 use axum::Json;
 use axum::extract::State;
@@ -23,8 +24,6 @@ const GROUP: &str = "scan findings";
 const PAGE: usize = 50;
 /// Findings on a page at most.
 const PAGE_MAX: usize = 200;
-/// Characters of a reason.
-const REASON_CHARS_MAX: usize = 1000;
 const ADMINS: &str = "Only administrators can override the verdict of a scan.";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -136,8 +135,9 @@ async fn set_override(
     JsonBody(draft): JsonBody<OverrideDraft>,
 ) -> Result<Json<Override>, ApiError> {
     let reason = draft.reason.trim().to_owned();
-    if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
-        return Err(ApiError::unprocessable("invalid_body", "`reason` has 1 to 1000 characters"));
+    if reason.is_empty() || reason.chars().count() > OVERRIDE_REASON_CHARS_MAX {
+        let message = format!("`reason` has 1 to {OVERRIDE_REASON_CHARS_MAX} characters");
+        return Err(ApiError::unprocessable("invalid_body", message));
     }
     if !is_known(&app, &content_hash) {
         return Err(ApiError::not_found("skill"));
