@@ -28,7 +28,7 @@ pub const BROADCAST: &str = "broadcast";
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(into = "Wire", try_from = "Wire")]
 pub struct Message {
-    /// Its id; a second one with the same id is the same message.
+    /// Its id; a second one of the same sender with the same id is the same message.
     pub id: MessageId,
     /// From whom.
     pub sender: Sender,

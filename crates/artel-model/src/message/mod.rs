@@ -6,6 +6,7 @@ mod dead;
 mod document;
 mod draft;
 mod envelope;
+mod key;
 mod payload;
 mod ring;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use envelope::{
     Address, BROADCAST, Message, MessageKind, PRIORITY_DEFAULT, PRIORITY_LOWEST, Priority, SYSTEM, Sender,
     TTL_S_DEFAULT, Ttl,
 };
+pub use key::MessageKey;
 pub use payload::{Payload, PayloadError};
 pub use ring::{Wait, find_ring, find_ring_with};
 pub use topic::{Topic, TopicError, TopicPattern};
