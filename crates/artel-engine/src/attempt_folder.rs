@@ -8,12 +8,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
+use artel_catalog::remove_folder;
 use artel_model::name::SkillName;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
-use crate::remove::remove_folder;
 
 /// Empty folders that wait for an attempt.
 const IDLE_MAX: usize = 64;

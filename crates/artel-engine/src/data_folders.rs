@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 
+use artel_catalog::{remove_folder, remove_folder_if_there};
 use artel_model::access::Viewer;
 use artel_model::data_scope::{
     DataRequest, DataScope, OwnerKey, RUNS_FOLDER, Sharing, SkillOrigin, data_folder,
@@ -14,7 +15,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use uuid::Uuid;
 
 use crate::process::folder_bytes;
-use crate::remove::remove_folder;
 
 /// The folder of all data of skills, inside artel's data folder.
 const ROOT: &str = "skill-data";
@@ -89,10 +89,7 @@ impl DataFolders {
 
     /// Removes what a skill keeps for an owner.
     pub fn forget_owner(&self, origin: &SkillOrigin, owner: Option<&Viewer>) -> io::Result<()> {
-        match remove_folder(&self.of_owner(origin, owner)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+        remove_folder_if_there(&self.of_owner(origin, owner))
     }
 
     /// Makes the folder at `place` below the root, and returns its real path.
@@ -127,10 +124,7 @@ impl DataFolders {
 
     /// Removes what the steps of a run shared.
     pub fn forget_run(&self, run: RunId) -> io::Result<()> {
-        match remove_folder(&self.root.join(RUNS_FOLDER).join(run.to_string())) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+        remove_folder_if_there(&self.root.join(RUNS_FOLDER).join(run.to_string()))
     }
 
     /// Returns the runs whose shared data is still there.
@@ -236,7 +230,7 @@ mod tests {
     #[test]
     fn a_planted_link_is_not_followed() {
         let place = place();
-        fs::remove_dir_all(place.home.join("data")).unwrap();
+        remove_folder(&place.home.join("data")).unwrap();
         std::os::unix::fs::symlink("/etc", place.home.join("data")).unwrap();
         place.folders.take_over_old(&place.home, &place.origin).unwrap();
         assert!(!place.folders.of_owner(&place.origin, None).exists());
