@@ -23,7 +23,7 @@ use crate::error_text::error_text;
 use crate::hands::{Assignment, AttemptControl, Hands, Reports};
 use crate::process::{
     self, AttemptEnd, AttemptHandle, AttemptRequest, EnvironmentFacts, EventSink, Launcher, Network,
-    ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
+    ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
 };
 use crate::shelf::SkillShelf;
 use crate::shelves::Shelves;
@@ -319,6 +319,7 @@ impl Shared {
             arguments: Vec::new(),
             cwd: run_folder.clone(),
             environment: environment(&facts, granted, |name| self.rules.environment.variable(name)),
+            run_as: RunAs::Artel,
             sandbox: self.sandbox(found.skill, &home, &run_folder, &data_folder),
             limits: self.rules.limits,
         };

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, SpawnRequest};
+use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, RunAs, SpawnRequest};
 use artel_model::agent::{AgentRecord, AgentSpec, SpawnError, WorkEnd};
 use artel_model::id::AgentId;
 use artel_model::name::SkillName;
@@ -137,6 +137,7 @@ fn ready(
         arguments: program.arguments(filling, &permissions.arguments),
         cwd: work.clone(),
         environment: variables(config, program.preset, &folders, record),
+        run_as: RunAs::Artel,
         sandbox: sandbox(config, program, &folders),
         limits: config.limits,
     };

@@ -16,7 +16,7 @@ use super::config::{ScannerPolicy, SkillScannerConfig};
 use super::error::ScannerError;
 use super::layout::{installed_in, installed_version};
 use crate::error_text::error_text;
-use crate::process::{Launcher, Network, ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness};
+use crate::process::{Launcher, Network, ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness};
 use crate::program::{read_capped, run};
 use crate::quote::quote;
 
@@ -170,6 +170,7 @@ impl SkillScanner {
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
             cwd: home.to_owned(),
             environment: environment(&self.config.program, home),
+            run_as: RunAs::Artel,
             sandbox: Sandbox::On(Profile {
                 read: [Some(skills.to_owned()), policy].into_iter().flatten().collect(),
                 execute: installed_in(&self.config.program),
