@@ -38,4 +38,5 @@ pub mod skill;
 pub mod time;
 pub mod tool;
 pub mod trace;
+pub mod user_range;
 pub mod version;

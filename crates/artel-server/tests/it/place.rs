@@ -19,7 +19,7 @@ use artel_catalog::hub::CredentialsRef;
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
 use artel_engine::planner::{PatternPlanner, Planner};
-use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
+use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits, can_run_as};
 use artel_engine::{
     AssetStore, Clock, DataFolders, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands,
     ScriptRules, Shelves,
@@ -30,6 +30,7 @@ use artel_model::catalog::{Gate, Severity};
 use artel_model::data_scope::SkillOrigin;
 use artel_model::quota::Quotas;
 use artel_model::setting::EnvAllowList;
+use artel_model::user_range::UserRange;
 use artel_server::{
     App, AppParts, Authenticator, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
     RunSettings, Server, ServerConfig, SettingsRules, Storeroom, Stores,
@@ -362,6 +363,7 @@ impl OwnEnvironment for NoVariables {
 fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
+        users: can_run_as(1_900_000_000..=1_900_999_999).ok().map(|()| UserRange::USUAL),
         limits: ProcessLimits {
             cpu_s: 60,
             memory_bytes: 512 << 20,

@@ -23,6 +23,7 @@ mod serving;
 mod shelf;
 mod store;
 mod teller;
+mod users;
 
 pub(crate) use agency::{Agency, cause};
 pub(crate) use foundation::{Foundation, local_principal, stores};
@@ -39,3 +40,4 @@ pub(crate) use serving::{Serving, Token, server_config};
 pub(crate) use shelf::{Shelf, failed_for_good, local_health};
 pub(crate) use store::Store;
 pub(crate) use teller::Teller;
+pub(crate) use users::{UsersState, client_user, users_state};
