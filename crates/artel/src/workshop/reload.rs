@@ -73,6 +73,7 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
         ("store", before.store.value != after.store.value),
         ("bus", before.bus.value != after.bus.value),
         ("sandbox", before.sandbox.value != after.sandbox.value),
+        ("sandbox_users", before.sandbox_users.value != after.sandbox_users.value),
         ("cgroup", before.cgroup.value != after.cgroup.value),
         ("retention_days", before.retention_days.value != after.retention_days.value),
         ("max_skill_summaries_in_prompt", before.prompt_skills_max.value != after.prompt_skills_max.value),
