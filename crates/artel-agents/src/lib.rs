@@ -29,8 +29,8 @@ mod work;
 pub use agents::Agents;
 pub use announce::{Announce, Silent};
 pub use command::{
-    AfterWork, CLIENTS, ClientHome, CommandDriver, CommandDriverConfig, EffectiveRules, OwnCommands,
-    prune_work_folders,
+    AfterWork, CLIENTS, ClientHome, ClientNetwork, ClientUsers, CommandDriver, CommandDriverConfig,
+    EffectiveRules, OwnCommands, prune_work_folders,
 };
 pub use config::{AgentsConfig, AgentsParts, AtLimit, IsAlive, RoleBook, Stores};
 pub use driver::{Control, Job, Wish, WorkDriver};

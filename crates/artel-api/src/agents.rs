@@ -1,25 +1,37 @@
 //! Agents: what is asked for, and what is said about them.
 
-use artel_model::agent::{AgentDocument, DriverKind, PolicyDocument, Thinking};
+use artel_model::access::UserId;
+use artel_model::agent::{AgentDocument, DriverKind, PolicyDocument, RoleName, Thinking};
+use artel_model::limit::{
+    AGENT_CHILDREN_MAX, AGENT_METADATA_KEYS_MAX, AGENT_TASK_BYTES_MAX, AGENT_WORD_BYTES_MAX,
+    API_PAGE_ITEMS_MAX, COMMAND_WORDS_MAX, TIMEOUT_S_MAX, TOOL_NAME_BYTES_MAX,
+};
+use artel_model::name::SkillName;
 use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::shapes;
+
 /// An agent that is wanted. Everything is optional; what makes it act follows from what is said.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = shapes::agent)]
 #[schemars(example = json!({"skill": "navigate", "params": {"location": "kitchen"}, "name": "scout"}))]
 pub struct AgentWish {
     /// What it is for.
     #[serde(default)]
+    #[schemars(length(min = 1, max = AGENT_TASK_BYTES_MAX), regex(pattern = r"\S"))]
     pub task: Option<String>,
     /// The skills it gets; nothing for what is configured, none for an agent that may do nothing.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::skill_names")]
     pub skills: Option<Vec<String>>,
     /// The skill it runs.
     #[serde(default)]
+    #[schemars(with = "Option<SkillName>")]
     pub skill: Option<String>,
     /// The parameters of that skill.
     #[serde(default)]
@@ -32,24 +44,31 @@ pub struct AgentWish {
     pub plan: Option<Map<String, Value>>,
     /// The program that works on its task, with its arguments.
     #[serde(default)]
+    #[schemars(length(max = COMMAND_WORDS_MAX))]
     pub command: Option<Vec<String>>,
     /// The known client that works on its task.
     #[serde(default)]
+    #[schemars(length(min = 1, max = AGENT_WORD_BYTES_MAX), regex(pattern = r"\S"))]
     pub client: Option<String>,
     /// Its role in a team.
     #[serde(default)]
+    #[schemars(with = "Option<RoleName>")]
     pub role: Option<String>,
     /// The workspace it works in.
     #[serde(default)]
+    #[schemars(length(min = 1, max = AGENT_WORD_BYTES_MAX), regex(pattern = r"\S"))]
     pub workspace_id: Option<String>,
     /// What people call it.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::agent_name")]
     pub name: Option<String>,
     /// Another name of `name`.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::agent_name")]
     pub label: Option<String>,
     /// The model it should use.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::model_name")]
     pub model: Option<String>,
     /// How long the model should think.
     #[serde(default)]
@@ -62,12 +81,15 @@ pub struct AgentWish {
     pub driver: Option<DriverKind>,
     /// Seconds that one piece of its work may take.
     #[serde(default)]
+    #[schemars(range(min = 1, max = TIMEOUT_S_MAX))]
     pub timeout: Option<u64>,
     /// What somebody wants to remember about it.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = AGENT_METADATA_KEYS_MAX))]
     pub metadata: Option<Map<String, Value>>,
     /// How many living children it may have.
     #[serde(default)]
+    #[schemars(range(min = 0, max = AGENT_CHILDREN_MAX))]
     pub max_children: Option<u32>,
 }
 
@@ -86,6 +108,7 @@ pub struct SpawnedAgent {
 pub struct AgentsQuery {
     /// States, with commas between: `idle,running`.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::agent_states")]
     pub state: Option<String>,
     /// Spawned by this agent.
     #[serde(default)]
@@ -95,21 +118,21 @@ pub struct AgentsQuery {
     pub name: Option<String>,
     /// Spawned at this time or later.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<Timestamp>,
     /// Spawned before this time.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub until: Option<Timestamp>,
     /// Whose; an administrator's to say, everybody else sees their own.
     #[serde(default)]
+    #[schemars(with = "Option<UserId>")]
     pub owner: Option<String>,
     /// The `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Items on one page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 
@@ -119,6 +142,7 @@ pub struct AgentsQuery {
 #[schemars(example = json!({"operation": "navigate", "params": {"location": "kitchen"}}))]
 pub struct Operation {
     /// The tool: a skill, `skill/script`, or a tool of artel itself.
+    #[schemars(length(min = 1, max = TOOL_NAME_BYTES_MAX))]
     pub operation: String,
     /// What goes in.
     #[serde(default)]

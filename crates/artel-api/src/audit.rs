@@ -2,9 +2,12 @@
 
 use artel_model::access::UserId;
 use artel_model::catalog::AuditAction;
+use artel_model::limit::API_PAGE_ITEMS_MAX;
 use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::shapes;
 
 /// Which entries a list holds; everything that is not said fits.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -21,17 +24,16 @@ pub struct AuditQuery {
     pub subject: Option<String>,
     /// At this time or later.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<Timestamp>,
     /// Before this time.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub until: Option<Timestamp>,
     /// Where the page begins: the `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Entries on a page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }

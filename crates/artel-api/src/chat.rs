@@ -1,5 +1,6 @@
 //! The chat: a message, and the events that answer it.
 
+use artel_model::limit::CHAT_MESSAGE_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 #[schemars(example = json!({"message": "/skills weather"}))]
 pub struct ChatRequest {
     /// What is wanted, in words; or a command: `/skills`, `/skills WORDS`, `/help`, `/clear`.
-    #[schemars(length(min = 1, max = 10_000))]
+    #[schemars(length(min = 1, max = CHAT_MESSAGE_CHARS_MAX), regex(pattern = r"\S"))]
     pub message: String,
     /// The conversation it is part of; another begins when absent.
     #[serde(default)]

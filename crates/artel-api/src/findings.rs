@@ -1,14 +1,19 @@
 //! What scanners found, as it travels.
 
-use artel_model::catalog::{FindingRecord, Override};
+use artel_model::catalog::{FindingRecord, Override, Severity, SourceKind};
+use artel_model::limit::{CATALOG_PAGE_SIZE_MAX, OVERRIDE_REASON_CHARS_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::shapes;
 
 /// Which findings to list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindingQuery {
-    /// Where the skill comes from: `default`, `agent_skills` or `hub`.
+    /// Where the skill comes from.
+    #[schemars(with = "Option<SourceKind>")]
     pub source_type: Option<String>,
     /// The hub or the saved skill.
     pub source_id: Option<String>,
@@ -17,13 +22,16 @@ pub struct FindingQuery {
     /// The skill's id.
     pub skill_id: Option<String>,
     /// At least this bad.
+    #[schemars(with = "Option<Severity>")]
     pub severity: Option<String>,
     /// About exactly these files.
     pub content_revision: Option<String>,
     /// Where the page begins: the `next` of the page before; nothing for the first.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Findings on a page.
-    #[schemars(range(min = 1, max = 200))]
+    #[schemars(range(min = 1, max = CATALOG_PAGE_SIZE_MAX))]
     pub limit: Option<usize>,
 }
 
@@ -41,9 +49,10 @@ pub struct FindingList {
 /// Why files are fine that a scanner flagged.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(example = json!({"reason": "the download is our own mirror"}))]
 pub struct OverrideDraft {
     /// The reason, for whoever asks later.
-    #[schemars(length(min = 1, max = 1000))]
+    #[schemars(length(min = 1, max = OVERRIDE_REASON_CHARS_MAX), regex(pattern = r"\S"))]
     pub reason: String,
 }
 

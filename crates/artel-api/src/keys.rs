@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use artel_model::access::{Scope, TeamId, UserId};
+use artel_model::limit::{API_PAGE_ITEMS_MAX, CUSTOM_TEAMS_MAX};
 use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use crate::shapes;
 
 /// An API key that somebody wants.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -15,17 +18,18 @@ use serde_json::json;
 pub struct KeyRequest {
     /// What it is for.
     #[serde(default)]
-    #[schemars(length(max = 200))]
+    #[schemars(schema_with = "shapes::key_label")]
     pub label: String,
     /// What it may be used for: `catalog:read` when absent, and never more than its maker may do.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub scopes: Option<BTreeSet<Scope>>,
     /// The teams whose skills it sees: all of its maker's when absent, and never others.
     #[serde(default)]
+    #[schemars(length(max = CUSTOM_TEAMS_MAX))]
     pub team_ids: Option<BTreeSet<TeamId>>,
     /// Until when it is good; for ever when absent.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub expires_at: Option<Timestamp>,
     /// Whose it is: an administrator's to say, everybody else makes their own.
     #[serde(default)]
@@ -46,16 +50,12 @@ pub struct Key {
     /// What it may be used for.
     pub scopes: BTreeSet<Scope>,
     /// When it was made.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
     /// Until when it is good; nothing for ever.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub revoked_at: Option<Timestamp>,
     /// When it was last used, to the minute.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -74,12 +74,14 @@ pub struct MadeKey {
 pub struct KeysQuery {
     /// Whose; an administrator's to say, everybody else sees their own.
     #[serde(default)]
+    #[schemars(with = "Option<UserId>")]
     pub owner: Option<String>,
     /// Where the page begins: the `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Keys on a page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }

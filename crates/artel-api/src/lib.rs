@@ -11,14 +11,17 @@ mod endpoint;
 mod error;
 pub mod events;
 pub mod findings;
+mod header;
 pub mod hubs;
 pub mod keys;
 pub mod messages;
+mod number;
 mod openapi;
 pub mod operator;
 mod page;
 pub mod plans;
 pub mod runs;
+mod shapes;
 pub mod skills;
 pub mod trail;
 

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::endpoint::{Answer, Body, Endpoint, Needs, Payload};
 use crate::error::ErrorBody;
+use crate::header;
 
 /// Where shared schemas are in the document.
-const SCHEMAS: &str = "/components/schemas";
+pub(crate) const SCHEMAS: &str = "/components/schemas";
 /// The group of older names of paths: they answer, but whoever writes something should not use them.
 const ALIASES: &str = "aliases";
 
@@ -28,7 +29,7 @@ pub fn openapi(endpoints: &[Endpoint], version: &str) -> Value {
         let operation = operation(endpoint, &error, &mut generator);
         paths.entry(path).or_default().insert(endpoint.method.as_str().to_owned(), operation);
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "artel",
@@ -51,7 +52,78 @@ pub fn openapi(endpoints: &[Endpoint], version: &str) -> Value {
                 "key": {"type": "apiKey", "in": "header", "name": "X-Artel-Key", "description": "An API key."},
             },
         },
-    })
+    });
+    tighten(&mut document);
+    show_examples(&mut document);
+    document
+}
+
+/// What a server answered once, by the names of shared schemas.
+const EXAMPLES: &str = include_str!("examples.json");
+
+/// Adds examples to the shared schemas that have none.
+fn show_examples(document: &mut Value) {
+    let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).expect("the examples are JSON");
+    let Some(schemas) = document.pointer_mut(SCHEMAS).and_then(Value::as_object_mut) else { return };
+    for (name, example) in examples {
+        if let Some(schema) = schemas.get_mut(&name).and_then(Value::as_object_mut) {
+            schema.entry("examples").or_insert_with(|| json!([example]));
+        }
+    }
+}
+
+/// Says what generated schemas leave open: a list of constants is an `enum`, and an integer ends where its type does.
+fn tighten(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.values_mut().for_each(tighten);
+            constants_as_enum(object);
+            end_of_integer(object);
+            // A field that may be left out says so already.
+            object.retain(|name, value| name != "default" || !value.is_null());
+        }
+        Value::Array(list) => list.iter_mut().for_each(tighten),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Makes `enum` of `oneOf` with constants; what each means becomes part of the description.
+fn constants_as_enum(object: &mut Map<String, Value>) {
+    let Some(choices) = object.get("oneOf").and_then(Value::as_array) else { return };
+    let (mut words, mut meanings) = (Vec::new(), Vec::new());
+    for choice in choices {
+        if choice["type"] != "string" {
+            return;
+        }
+        let of_choice: Vec<&Value> = match (choice.get("const"), choice["enum"].as_array()) {
+            (Some(word), _) => vec![word],
+            (None, Some(list)) => list.iter().collect(),
+            (None, None) => return,
+        };
+        if let (Some(meaning), [word]) = (choice["description"].as_str(), &of_choice[..]) {
+            meanings.push(format!("`{}`: {meaning}", word.as_str().unwrap_or_default()));
+        }
+        words.extend(of_choice.into_iter().cloned());
+    }
+    let about = object.get("description").and_then(Value::as_str).map(str::to_owned);
+    let about: Vec<String> = about.into_iter().chain(meanings).collect();
+    object.remove("oneOf");
+    object.insert("type".to_owned(), json!("string"));
+    object.insert("enum".to_owned(), json!(words));
+    if !about.is_empty() {
+        object.insert("description".to_owned(), json!(about.join("\n")));
+    }
+}
+
+fn end_of_integer(object: &mut Map<String, Value>) {
+    let max = match object.get("format").and_then(Value::as_str) {
+        Some("uint8") => u64::from(u8::MAX),
+        Some("uint16") => u64::from(u16::MAX),
+        Some("uint32") => u64::from(u32::MAX),
+        Some("uint" | "uint64") => u64::MAX,
+        _ => return,
+    };
+    object.entry("maximum").or_insert_with(|| json!(max));
 }
 
 fn operation(endpoint: &Endpoint, error: &Schema, generator: &mut SchemaGenerator) -> Value {
@@ -85,7 +157,7 @@ fn parameters(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Vec<Value
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
         .collect();
     for name in endpoint.headers {
-        parameters.push(json!({"name": name, "in": "header", "schema": {"type": "string"}}));
+        parameters.push(json!({"name": name, "in": "header", "schema": header::schema(name)}));
     }
     if let Some(query) = endpoint.query {
         parameters.extend(query_parameters(query, generator));

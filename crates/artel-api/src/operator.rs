@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artel_model::access::{Scope, TeamId, UserId};
+use artel_model::health::Health;
+use artel_model::limit::BUNDLE_SKILLS_MAX;
 use artel_model::name::SkillName;
 use artel_model::version::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::shapes;
 use crate::skills::SkillFile;
 
 /// Skills whose files are asked for.
@@ -17,7 +20,7 @@ use crate::skills::SkillFile;
 #[schemars(example = json!({"ids": ["default/make-tea"]}))]
 pub struct BundleRequest {
     /// Their ids.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = BUNDLE_SKILLS_MAX))]
     pub ids: Vec<String>,
 }
 
@@ -32,11 +35,11 @@ pub struct SkillHealthList {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct SkillHealthEntry {
     /// The skill.
-    #[schemars(with = "String")]
     pub skill: SkillName,
     /// The hash of the files that did so well or badly.
     pub content_hash: String,
-    /// `healthy`, `degraded`, `temporaryFailure` or `permanentFailure`.
+    /// How well.
+    #[schemars(extend("enum" = Health::WORDS))]
     pub health: String,
     /// Failures since the last success.
     pub failures: u32,
@@ -108,7 +111,6 @@ pub struct SettingsChange {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct SkillSwitches {
     /// Skills that are off, also those that are gone.
-    #[schemars(with = "Vec<String>")]
     pub disabled: Vec<SkillName>,
     /// Versions that look-ups by name give.
     #[schemars(with = "BTreeMap<String, String>")]
@@ -123,7 +125,6 @@ pub struct SwitchedOff {
     /// Its id.
     pub id: String,
     /// Its name.
-    #[schemars(with = "String")]
     pub name: SkillName,
     /// The hash over all its files.
     pub content_hash: String,
@@ -140,7 +141,7 @@ pub struct SwitchChange {
     pub enabled: bool,
     /// The version that its name shall mean; without one, that of a skill that is switched on is the usual one again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "shapes::version")]
     pub version: Option<Version>,
 }
 
@@ -148,12 +149,11 @@ pub struct SwitchChange {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct SkillSwitch {
     /// The skill.
-    #[schemars(with = "String")]
     pub name: SkillName,
     /// Whether it is on.
     pub enabled: bool,
     /// The version that was chosen.
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "shapes::version_or_null")]
     pub version: Option<Version>,
 }
 

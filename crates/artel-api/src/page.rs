@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One page of a list, the latest first.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "{T}Page")]
 pub struct Paged<T> {
     /// The items.
     pub items: Vec<T>,

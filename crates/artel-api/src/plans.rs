@@ -1,11 +1,15 @@
 //! Plans: checked, run, made of words.
 
+use artel_model::limit::API_WAIT_MS_MAX;
 use artel_model::plan::{PlanDocument, PlanProblem};
 use artel_model::run::ResultDocument;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
+
+use crate::number::whole;
+use crate::shapes;
 
 /// Whether a plan could be run.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -36,13 +40,13 @@ pub struct RunQuery {
 /// Something that is wanted, in words.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
-#[schemars(example = json!({"request": "tell me the weather in Zürich"}))]
+#[schemars(example = json!({"request": "navigate to the kitchen"}))]
 pub struct Wish {
     /// What is wanted.
-    #[schemars(length(min = 1))]
+    #[schemars(schema_with = "shapes::said")]
     pub request: String,
     /// Milliseconds that it may take; what is configured when absent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
     /// Who makes the plan; who is configured when absent.
@@ -67,7 +71,8 @@ pub enum PlannerWord {
 pub struct GeneratedPlan {
     /// The plan, ready to be run.
     pub plan: PlanDocument,
-    /// Who made it: `pattern`, `llm` or `command`.
+    /// Who made it.
+    #[schemars(with = "PlannerWord")]
     pub planner: String,
     /// What happened on the way.
     pub notes: Vec<String>,
@@ -106,7 +111,7 @@ pub struct AskStatus {
 pub struct AskQuery {
     /// Milliseconds to wait until there is an answer, or another run; not at all when absent.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 600_000))]
+    #[schemars(range(min = 0, max = API_WAIT_MS_MAX))]
     pub wait_ms: Option<u64>,
     /// How many of its runs are known already.
     #[serde(default)]

@@ -1,7 +1,8 @@
 //! Runs and executions: what is asked for, and what lists hold.
 
 use artel_model::access::UserId;
-use artel_model::id::{AgentId, PlanId, RunId};
+use artel_model::id::{AgentId, PlanId, RunId, StepId};
+use artel_model::limit::API_PAGE_ITEMS_MAX;
 use artel_model::name::{LocalName, SkillName};
 use artel_model::run::{RunState, RunSummary, SubmissionKind};
 use artel_model::time::Timestamp;
@@ -11,22 +12,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::number::whole;
+use crate::shapes;
+
 /// Something to be run: a skill, or a plan.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
-#[schemars(example = json!({"skill": "weather", "params": {"city": "Zürich"}}))]
+#[schemars(transform = shapes::skill_or_plan)]
+#[schemars(example = json!({"skill": "navigate", "params": {"location": "kitchen"}}))]
 pub struct RunRequest {
     /// The skill; either this or `plan`.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub skill: Option<SkillName>,
     /// Its version; the usual one when absent.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "shapes::version")]
     pub version: Option<Version>,
     /// The script of the skill; the one that it runs by itself when absent.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub script: Option<LocalName>,
     /// The parameters; with `chain`, an object for each skill by its name.
     #[serde(default)]
@@ -38,7 +41,7 @@ pub struct RunRequest {
     #[serde(default)]
     pub plan: Option<Map<String, Value>>,
     /// Milliseconds that the run may take.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
 }
@@ -65,10 +68,8 @@ pub struct RunStatus {
     /// How many steps it has.
     pub steps: usize,
     /// When it was asked for.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
     /// When it ended.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub completed_at: Option<Timestamp>,
     /// Whether somebody alive drives it; nobody drives a run that is over.
     pub driven: bool,
@@ -122,10 +123,8 @@ pub struct StartedRun {
     /// How many steps it has.
     pub steps: usize,
     /// When it was asked for.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
     /// When it ended.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub completed_at: Option<Timestamp>,
     /// Whether an earlier request with the same Idempotency-Key began it.
     pub repeated: bool,
@@ -146,24 +145,25 @@ impl StartedRun {
 pub struct RunsQuery {
     /// States, with commas between: `running,paused`.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::run_states")]
     pub state: Option<String>,
     /// Asked for at this time or later.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<Timestamp>,
     /// Asked for before this time.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub until: Option<Timestamp>,
     /// Whose; an administrator's to say, everybody else sees their own.
     #[serde(default)]
+    #[schemars(with = "Option<UserId>")]
     pub owner: Option<String>,
     /// The `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Items on one page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 
@@ -173,7 +173,6 @@ pub struct LogLine {
     /// Its place in the log, from 1; also its id in the stream.
     pub revision: u64,
     /// When it happened.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: Timestamp,
     /// What happened; its `type` says what else there is.
     pub event: Map<String, Value>,
@@ -188,7 +187,7 @@ pub struct LogQuery {
     pub after: Option<u64>,
     /// Items on one page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 
@@ -205,7 +204,6 @@ pub struct LogPage {
 #[schemars(example = json!({"before": "2026-01-31T12:00:00Z"}))]
 pub struct PruneWish {
     /// What ended before this time.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub before: Timestamp,
 }
 
@@ -225,6 +223,7 @@ pub struct PrunedRuns {
 pub struct Word {
     /// The step; the only one that waits when absent.
     #[serde(default)]
+    #[schemars(with = "Option<StepId>")]
     pub step: Option<String>,
     /// What goes with it.
     #[serde(default)]
@@ -243,25 +242,24 @@ pub struct ExecutionsQuery {
     pub agent: Option<Uuid>,
     /// Of this skill.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub skill: Option<SkillName>,
     /// Statuses, with commas between: `failed,timeout`.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::execution_statuses")]
     pub status: Option<String>,
     /// Begun at this time or later.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<Timestamp>,
     /// Begun before this time.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub until: Option<Timestamp>,
     /// The `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Items on one page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 
@@ -285,11 +283,9 @@ pub struct StatsQuery {
     pub by: CountedBy,
     /// Begun at this time or later.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<Timestamp>,
     /// Begun before this time.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub until: Option<Timestamp>,
 }
 

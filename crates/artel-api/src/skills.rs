@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 
 use artel_model::access::{TeamId, UserId};
-use artel_model::catalog::{Override, ScanStatus, Severity, SourceKind};
+use artel_model::catalog::{HubKind, Override, ScanStatus, Severity, SourceKind};
+use artel_model::limit::{CATALOG_PAGE_SIZE_MAX, CUSTOM_SKILL_FILES_MAX};
+use artel_model::name::SkillName;
 use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use crate::shapes;
 
 /// What to list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -19,13 +23,17 @@ pub struct SkillQuery {
     #[schemars(range(min = 1))]
     pub page: Option<u32>,
     /// Skills on a page.
-    #[schemars(range(min = 1, max = 200))]
+    #[schemars(range(min = 1, max = CATALOG_PAGE_SIZE_MAX))]
     pub page_size: Option<u32>,
-    /// Only of that source: `default`, `agent_skills` or `hub`.
+    /// Only of that source.
+    #[schemars(with = "Option<SourceKind>")]
     pub source: Option<String>,
-    /// Only what so many see: `global`, `team` or `personal`.
+    /// Only what so many see.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::visibility")]
     pub visibility: Option<String>,
-    /// Only what stands so with scanners: `passed`, `flagged` or `unscanned`.
+    /// Only what stands so with scanners.
+    #[schemars(with = "Option<ScanStatus>")]
     pub scan_status: Option<String>,
     /// Only what has all these tags, with commas between them.
     pub tags: Option<String>,
@@ -87,10 +95,10 @@ pub struct UnavailableSource {
     /// What people call it.
     pub label: String,
     /// `stale` when its last good content is shown, `unavailable` when there is none.
+    #[schemars(extend("enum" = ["stale", "unavailable"]))]
     pub state: String,
     /// Since when it is stale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
     /// Why.
     pub reason: String,
@@ -119,7 +127,8 @@ pub struct SkillEntry {
     pub content: Option<String>,
     /// What else its files say.
     pub metadata: Map<String, Value>,
-    /// Who sees it: `global`, `team` or `personal`.
+    /// Who sees it.
+    #[schemars(schema_with = "shapes::visibility")]
     pub visibility: String,
     /// The teams that see it.
     pub team_ids: BTreeSet<TeamId>,
@@ -128,11 +137,9 @@ pub struct SkillEntry {
     pub owner_user_id: Option<UserId>,
     /// When it was first there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub created_at: Option<Timestamp>,
     /// When it last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub updated_at: Option<Timestamp>,
     /// The hash over all its files.
     pub content_hash: String,
@@ -216,7 +223,6 @@ pub struct SkillScanEngine {
     /// What was not, and why.
     pub gaps: Vec<String>,
     /// When it looked.
-    #[schemars(with = "String")]
     pub scanned_at: Timestamp,
 }
 
@@ -243,17 +249,20 @@ pub struct Refreshed {
     pub unavailable_sources: Vec<UnavailableSource>,
 }
 
-/// A saved skill's file, as it is sent.
+/// A saved skill's file, as it is sent: either `text` or `base64`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = shapes::text_or_base64)]
 pub struct SentFile {
     /// Its path below the skill's folder.
+    #[schemars(schema_with = "shapes::file_path")]
     pub path: String,
     /// Its content, when it is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Its content in base64, when it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "shapes::base64")]
     pub base64: Option<String>,
     /// Whether it may be executed.
     #[serde(default)]
@@ -264,28 +273,41 @@ pub struct SentFile {
 /// the server's to say.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = shapes::teams_with_visibility)]
+#[schemars(example = json!({
+    "name": "make-tea", "title": "Make tea", "description": "Makes tea. Use it when a guest is thirsty.",
+    "content": "Boil water, wait until it has 95 degrees, and pour it over the leaves.", "metadata": {"version": "1.0.0"},
+    "files": [{"path": "references/kinds.md", "text": "green: 80 degrees"}],
+}))]
 pub struct SkillDraft {
     /// Its name.
+    #[schemars(with = "SkillName")]
     pub name: String,
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "shapes::title")]
     pub title: Option<String>,
     /// What it is for.
+    #[schemars(schema_with = "shapes::description")]
     pub description: String,
     /// Its instructions.
-    #[serde(default)]
+    #[schemars(schema_with = "shapes::instructions")]
     pub content: String,
     /// Further fields of the frontmatter.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schemars(schema_with = "shapes::metadata")]
     pub metadata: Map<String, Value>,
-    /// Who sees it: `global`, `team` or `personal`.
+    /// Who sees it.
     #[serde(default = "personal")]
+    #[schemars(schema_with = "shapes::visibility")]
     pub visibility: String,
     /// The teams that see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "shapes::team_ids")]
     pub team_ids: Vec<String>,
     /// Its other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = CUSTOM_SKILL_FILES_MAX - 1))]
     pub files: Vec<SentFile>,
 }
 
@@ -299,7 +321,6 @@ pub struct SkillHistoryEntry {
     /// The number of the change.
     pub revision: u64,
     /// When.
-    #[schemars(with = "String")]
     pub at: Timestamp,
     /// Who.
     pub by: UserId,
@@ -318,9 +339,11 @@ pub struct SkillHistoryEntry {
 #[serde(deny_unknown_fields)]
 pub struct HistoryQuery {
     /// Where the page begins: the `next` of the page before; nothing for the first.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Changes on a page.
-    #[schemars(range(min = 1, max = 200))]
+    #[schemars(range(min = 1, max = CATALOG_PAGE_SIZE_MAX))]
     pub limit: Option<usize>,
 }
 
@@ -329,12 +352,19 @@ pub struct HistoryQuery {
 #[serde(deny_unknown_fields)]
 pub struct ArchiveQuery {
     /// The skill's name, instead of the one in its `SKILL.md`.
+    #[schemars(with = "Option<SkillName>")]
     pub name: Option<String>,
     /// What people call it, instead of what its `SKILL.md` says.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::title")]
     pub title: Option<String>,
-    /// Who sees it: `global`, `team` or `personal`, which is the default.
+    /// Who sees it; its owner alone when absent.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::visibility")]
     pub visibility: Option<String>,
     /// The teams that see it, with commas between them; for the visibility `team`.
+    #[serde(default)]
+    #[schemars(schema_with = "shapes::team_list")]
     pub team_ids: Option<String>,
 }
 
@@ -349,26 +379,34 @@ pub struct FilePutQuery {
 /// A skill to be taken over from a repository: a copy of what is there at this moment.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = shapes::teams_with_visibility)]
+#[schemars(example = json!({"type": "github", "location": "example/skills", "path": "make-tea"}))]
 pub struct SkillImport {
-    /// What kind of place it is: `github`, `git` or `well-known`.
+    /// What kind of place it is.
     #[serde(rename = "type", default = "github")]
+    #[schemars(with = "HubKind")]
     pub kind: String,
     /// Where it is: `owner/repository` at GitHub, or a URL.
+    #[schemars(schema_with = "shapes::location")]
     pub location: String,
     /// A branch, a tag or a commit; nothing for the usual branch.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "shapes::reference")]
     pub reference: Option<String>,
     /// The skill's folder in the repository; needed when there are several skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The name of the environment variable with the token; administrators only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "shapes::credentials_ref")]
     pub credentials_ref: Option<String>,
-    /// Who sees it: `global`, `team` or `personal`.
+    /// Who sees it.
     #[serde(default = "personal")]
+    #[schemars(schema_with = "shapes::visibility")]
     pub visibility: String,
     /// The teams that see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "shapes::team_ids")]
     pub team_ids: Vec<String>,
 }
 

@@ -1,10 +1,13 @@
 //! The trail of a skill.
 
 use artel_model::catalog::Severity;
+use artel_model::limit::API_PAGE_ITEMS_MAX;
 use artel_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+use crate::shapes;
 
 /// Which page of a trail is asked for.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -12,10 +15,11 @@ use uuid::Uuid;
 pub struct TrailQuery {
     /// Where the page begins: the `next` of the page before.
     #[serde(default)]
+    #[schemars(schema_with = "shapes::cursor")]
     pub after: Option<String>,
     /// Items on a page.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = API_PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 
@@ -52,7 +56,6 @@ impl TrailStep {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TrailItem {
     /// When.
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: Timestamp,
     /// What.
     pub event: TrailStep,

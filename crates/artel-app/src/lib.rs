@@ -34,7 +34,7 @@ pub use clock::moment;
 pub use convert::{Told, seen_entry, skill_entry, skill_file, source_name, unavailable_sources};
 pub use error::OperationError;
 pub use idempotency::IdempotencyKey;
-pub use keys::{Busy, KeyRing, KeyText, Lane, Unproved, fresh_admin_token, random_bytes};
+pub use keys::{Busy, KeyRing, KeyText, Lane, Owners, Turn, Unproved, fresh_admin_token, random_bytes};
 pub use metrics::METRICS;
 pub use precondition::{IfMatch, saved_tag};
 pub use probe::{NotReady, Probe, Readiness, readiness};

@@ -83,7 +83,7 @@ impl Hub {
     /// Keeps a message for those who come late, as if it had been delivered before anybody listened.
     pub(crate) fn remember(&self, message: &Arc<Message>) {
         let mut state = self.lock();
-        match state.seen.arrive(message.id, SEEN_MESSAGES_MAX) {
+        match state.seen.arrive(message.key(), SEEN_MESSAGES_MAX) {
             Arrival::First => state.replay.keep(message),
             Arrival::Repeated => {}
         }
@@ -194,7 +194,7 @@ impl State {
         if self.is_closed {
             return Err(BusError::Closed);
         }
-        if self.seen.arrive(message.id, SEEN_MESSAGES_MAX) == Arrival::Repeated {
+        if self.seen.arrive(message.key(), SEEN_MESSAGES_MAX) == Arrival::Repeated {
             rest.counted.repeated += 1;
             return Ok(Published { subscribers: 0 });
         }

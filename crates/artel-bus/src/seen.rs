@@ -2,13 +2,13 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use artel_model::id::MessageId;
+use artel_model::message::MessageKey;
 
-/// The ids of the last messages.
+/// The keys of the last messages.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    ids: HashSet<MessageId>,
-    oldest_first: VecDeque<MessageId>,
+    ids: HashSet<MessageKey>,
+    oldest_first: VecDeque<MessageKey>,
 }
 
 /// Whether a message came for the first time.
@@ -20,7 +20,7 @@ pub(crate) enum Arrival {
 
 impl Seen {
     /// Remembers a message, and at most `max` of them.
-    pub(crate) fn arrive(&mut self, id: MessageId, max: usize) -> Arrival {
+    pub(crate) fn arrive(&mut self, id: MessageKey, max: usize) -> Arrival {
         if !self.ids.insert(id) {
             return Arrival::Repeated;
         }
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn the_oldest_are_forgotten() {
         let mut seen = Seen::default();
-        let mut arrive = |number: u128| seen.arrive(MessageId(Uuid::from_u128(number)), 2);
+        let mut arrive = |number: u128| seen.arrive(MessageKey(Uuid::from_u128(number)), 2);
         assert_eq!([1, 2, 2, 1].map(&mut arrive)[2..], [Arrival::Repeated; 2]);
         assert_eq!([3, 2, 1].map(&mut arrive), [Arrival::First, Arrival::Repeated, Arrival::First]);
         assert_eq!((seen.ids.len(), seen.oldest_first.len()), (2, 2));

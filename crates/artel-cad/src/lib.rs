@@ -13,3 +13,4 @@ pub mod rpc;
 pub mod sketch;
 pub mod store;
 pub mod warmup;
+pub mod workspace;

@@ -24,6 +24,7 @@ use crate::file::{Access, write_atomically};
 use crate::frontmatter_writer::{FieldValue, write_frontmatter};
 use crate::load::Loaded;
 use crate::profile::Profile;
+use crate::remove::remove_folder_if_there;
 use crate::settings::holds_settings;
 use crate::shared::EntryId;
 use crate::source::{DiskTree, FileTree, ReadError};
@@ -459,10 +460,22 @@ fn create_folder(path: &Utf8Path) -> Result<(), ExportError> {
 }
 
 fn remove_folder(path: &Utf8Path) -> Result<(), ExportError> {
-    match fs::remove_dir_all(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(ExportError::Write { path: path.to_owned(), source })
-        }
-        Ok(()) | Err(_) => Ok(()),
+    remove_folder_if_there(path).map_err(|source| ExportError::Write { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remove::{DEEP, make_deep, on_a_small_stack};
+
+    #[test]
+    fn an_earlier_export_goes_whatever_was_put_into_it() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().join("skill")).unwrap();
+        make_deep(&folder, DEEP);
+        let removed = folder.clone();
+        on_a_small_stack(move || remove_folder(&removed).unwrap());
+        assert!(!folder.exists());
+        remove_folder(&folder).unwrap();
     }
 }

@@ -17,6 +17,7 @@ mod personal_settings;
 mod profile;
 mod prompt;
 mod read;
+mod remove;
 mod scaffold;
 pub mod scan;
 pub mod search;
@@ -40,6 +41,7 @@ pub use personal_settings::{
 };
 pub use profile::{Profile, UnknownProfile};
 pub use prompt::{Prompt, PromptBudget, PromptFormat, UnknownFormat, one_line, prompt};
+pub use remove::{ScratchFolder, remove_folder, remove_folder_if_there};
 pub use scaffold::{ScaffoldError, Template, UnknownTemplate, scaffold};
 pub use settings::{SettingsError, Switches, config_path, holds_settings, read_config, write_config};
 pub use source::{

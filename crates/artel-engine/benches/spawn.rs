@@ -1,7 +1,7 @@
 //! What it costs to start a process and wait for its end: `posix_spawn` as the floor, the launcher without and with the
 //! sandbox, one at a time and several in flight. Prints microseconds a process; asserts nothing.
 //!
-//! `cargo bench -p artel-engine --bench spawn -- [count] [plain|launched|sandboxed]`
+//! `cargo bench -p artel-engine --bench spawn -- [count] [plain|launched|sandboxed|user]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its numbers")]
 #![expect(clippy::disallowed_methods, reason = "it measures time, and starts processes without the launcher")]
@@ -10,10 +10,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use artel_engine::process::{
-    ChildProcess, Launcher, LauncherConfig, LauncherProgram, Network, ProcessLimits, Profile, Sandbox,
-    SpawnRequest, Strictness, run_launcher_if_asked,
+    ChildProcess, ClosedFiles, Launcher, LauncherConfig, LauncherProgram, Network, ProcessLimits, Profile,
+    RunAs, Sandbox, SpawnRequest, Strictness, can_run_as, run_launcher_if_asked,
 };
 
+/// The user that processes of root run as.
+const USER: u32 = 1_900_000_001;
 const PROGRAM: &str = "/bin/true";
 const ROUNDS: usize = 10;
 const FLIGHTS: [usize; 3] = [1, 2, 4];
@@ -43,16 +45,25 @@ async fn measure(count: usize, only: &str) {
         network: Network::Denied,
         strictness: Strictness::Enforce,
     };
-    let ways = [("plain", None), ("launched", Some(Sandbox::Off)), ("sandboxed", Some(Sandbox::On(profile)))];
-    let mut best = [[u128::MAX; FLIGHTS.len()]; 3];
+    let another = RunAs::User { user: USER, group: USER, closed_files: ClosedFiles::Read };
+    let mut ways = vec![
+        ("plain", None),
+        ("launched", Some((Sandbox::Off, RunAs::Artel))),
+        ("sandboxed", Some((Sandbox::On(profile.clone()), RunAs::Artel))),
+    ];
+    if can_run_as(USER..=USER).is_ok() {
+        ways.push(("user", Some((Sandbox::On(profile), another))));
+    }
+    let mut best = vec![[u128::MAX; FLIGHTS.len()]; ways.len()];
     for _ in 0..ROUNDS {
         for ((name, sandbox), best) in ways.iter().zip(&mut best) {
             for (flight, best) in FLIGHTS.iter().zip(best).filter(|_| name.contains(only)) {
                 let time = match sandbox.clone() {
                     None => timed(count, *flight, || async { plain() }).await,
-                    Some(sandbox) => {
+                    Some((sandbox, run_as)) => {
                         let launcher = launcher.clone();
-                        timed(count, *flight, move || launched(launcher.clone(), sandbox.clone())).await
+                        timed(count, *flight, move || launched(launcher.clone(), sandbox.clone(), run_as))
+                            .await
                     }
                 };
                 *best = time.min(*best);
@@ -99,12 +110,13 @@ fn plain() {
     child.wait().expect("the program ends");
 }
 
-async fn launched(launcher: Launcher, sandbox: Sandbox) {
+async fn launched(launcher: Launcher, sandbox: Sandbox, run_as: RunAs) {
     let request = SpawnRequest {
         program: PROGRAM.into(),
         arguments: Vec::new(),
         cwd: "/".into(),
         environment: Vec::new(),
+        run_as,
         sandbox,
         limits: ProcessLimits {
             cpu_s: 60,

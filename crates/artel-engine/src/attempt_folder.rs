@@ -8,12 +8,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
+use artel_catalog::remove_folder;
 use artel_model::name::SkillName;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
-
-use crate::remove::remove_folder;
 
 /// Empty folders that wait for an attempt.
 const IDLE_MAX: usize = 64;
@@ -23,15 +22,18 @@ const CLEARINGS_MAX: usize = 16;
 /// The folders of all attempts.
 pub(crate) struct AttemptFolders {
     root: Utf8PathBuf,
-    idle: Mutex<BTreeMap<SkillName, Vec<Utf8PathBuf>>>,
+    idle: Mutex<BTreeMap<Tenant, Vec<Utf8PathBuf>>>,
     clearings: Semaphore,
 }
 
 /// The folder of one attempt. When it is dropped and not cleared away, it stays until the root is removed.
 pub(crate) struct AttemptFolder {
-    skill: SkillName,
+    tenant: Tenant,
     path: Utf8PathBuf,
 }
+
+/// Whose attempts may have the same folder, one after the other: a skill, as one user where it has a user of its own.
+type Tenant = (SkillName, Option<u32>);
 
 impl AttemptFolder {
     /// Returns where it is.
@@ -46,19 +48,22 @@ impl AttemptFolders {
         Self { root, idle: Mutex::default(), clearings: Semaphore::new(CLEARINGS_MAX) }
     }
 
-    /// Returns an empty folder.
-    pub(crate) fn take(&self, skill: &SkillName) -> io::Result<AttemptFolder> {
-        let skill = skill.clone();
-        let idle = self.idle().get_mut(&skill).and_then(Vec::pop);
+    /// Returns an empty folder that belongs to the user.
+    pub(crate) fn take(&self, skill: &SkillName, user: Option<u32>) -> io::Result<AttemptFolder> {
+        let tenant = (skill.clone(), user);
+        let idle = self.idle().get_mut(&tenant).and_then(Vec::pop);
         let path = match idle {
             Some(path) => path,
             None => {
                 let path = self.root.join(Uuid::new_v4().to_string());
                 fs::create_dir(&path)?;
+                if user.is_some() {
+                    std::os::unix::fs::lchown(&path, user, user)?;
+                }
                 path
             }
         };
-        Ok(AttemptFolder { skill, path })
+        Ok(AttemptFolder { tenant, path })
     }
 
     /// Waits until a folder may be left to be cleared away. Taken before the end of an attempt is told, so that whoever
@@ -85,28 +90,29 @@ impl AttemptFolders {
 
     /// Keeps a folder for another attempt, if it is as it was made.
     fn keep(&self, folder: AttemptFolder) -> Result<(), AttemptFolder> {
-        if !self.is_as_made(&folder.path) {
+        if !self.is_as_made(&folder) {
             return Err(folder);
         }
         let mut idle = self.idle();
         if idle.values().map(Vec::len).sum::<usize>() >= IDLE_MAX {
             return Err(folder);
         }
-        idle.entry(folder.skill).or_default().push(folder.path);
+        idle.entry(folder.tenant).or_default().push(folder.path);
         Ok(())
     }
 
     /// A script may have changed who owns its folder and who may use it.
-    fn is_as_made(&self, path: &Utf8Path) -> bool {
+    fn is_as_made(&self, AttemptFolder { tenant: (_, user), path }: &AttemptFolder) -> bool {
         let (Ok(found), Ok(root)) = (fs::symlink_metadata(path), fs::metadata(&self.root)) else {
             return false;
         };
-        let is_ours = found.is_dir() && found.uid() == root.uid() && found.gid() == root.gid();
+        let owner = user.map_or_else(|| (root.uid(), root.gid()), |user| (user, user));
+        let is_ours = found.is_dir() && (found.uid(), found.gid()) == owner;
         let is_usable = found.mode() & 0o7700 == 0o700;
         is_ours && is_usable && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, BTreeMap<SkillName, Vec<Utf8PathBuf>>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, BTreeMap<Tenant, Vec<Utf8PathBuf>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,7 +137,7 @@ mod tests {
 
     impl Place {
         fn take(&self, skill: &str) -> AttemptFolder {
-            self.folders.take(&skill.parse().unwrap()).unwrap()
+            self.folders.take(&skill.parse().unwrap(), None).unwrap()
         }
 
         fn count(&self) -> usize {

@@ -3,8 +3,9 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 
+use artel_catalog::{remove_folder, remove_folder_if_there};
 use artel_model::access::Viewer;
 use artel_model::data_scope::{
     DataRequest, DataScope, OwnerKey, RUNS_FOLDER, Sharing, SkillOrigin, data_folder,
@@ -14,7 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use uuid::Uuid;
 
 use crate::process::folder_bytes;
-use crate::remove::remove_folder;
+use crate::sandbox_users::{SandboxUserError, SandboxUsers, free_user, take_back};
 
 /// The folder of all data of skills, inside artel's data folder.
 const ROOT: &str = "skill-data";
@@ -27,6 +28,17 @@ const PRIVATE: u32 = 0o700;
 #[derive(Clone, Debug)]
 pub struct DataFolders {
     root: Utf8PathBuf,
+    data: Utf8PathBuf,
+    users: Option<SandboxUsers>,
+}
+
+/// The data folder of a skill, ready for a script.
+#[derive(Clone, Debug)]
+pub(crate) struct DataFolder {
+    /// Its real path.
+    pub(crate) path: Utf8PathBuf,
+    /// The user that it belongs to, where scripts run as users of their own.
+    pub(crate) user: Option<u32>,
 }
 
 /// Why a skill has no data folder.
@@ -43,6 +55,14 @@ pub(crate) enum DataFolderError {
         /// Why.
         source: io::Error,
     },
+    /// It has no user.
+    #[error("the data folder `{path}` cannot have a user of its own")]
+    User {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// Why.
+        source: SandboxUserError,
+    },
     /// What an earlier version kept cannot be moved.
     #[error("cannot move the data in `{from}` to `{to}`, where the local owner's data is kept")]
     Move {
@@ -58,7 +78,13 @@ pub(crate) enum DataFolderError {
 impl DataFolders {
     /// Returns the data folders below artel's data folder.
     pub fn new(data: &Utf8Path) -> Self {
-        Self { root: data.join(ROOT) }
+        Self { root: data.join(ROOT), data: data.to_owned(), users: None }
+    }
+
+    /// Returns the same folders, each of which belongs to a user of its own.
+    #[must_use]
+    pub(crate) fn with_users(self, users: Option<SandboxUsers>) -> Self {
+        Self { users, ..self }
     }
 
     /// Returns where one owner's data of a skill is kept, whether it is there or not.
@@ -89,21 +115,31 @@ impl DataFolders {
 
     /// Removes what a skill keeps for an owner.
     pub fn forget_owner(&self, origin: &SkillOrigin, owner: Option<&Viewer>) -> io::Result<()> {
-        match remove_folder(&self.of_owner(origin, owner)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+        remove_folder_if_there(&self.of_owner(origin, owner))
     }
 
-    /// Makes the folder at `place` below the root, and returns its real path.
-    pub(crate) fn open(&self, place: &Utf8Path) -> Result<Utf8PathBuf, DataFolderError> {
+    /// Makes the folder at `place` below the root.
+    pub(crate) fn open(&self, place: &Utf8Path) -> Result<DataFolder, DataFolderError> {
         let path = self.root.join(place);
         let failed = |source| DataFolderError::Make { path: path.clone(), source };
         make_private(&path).map_err(failed)?;
         match fs::symlink_metadata(&path).map_err(failed)? {
-            found if found.is_dir() => path.canonicalize_utf8().map_err(failed),
-            _ => Err(DataFolderError::NotAFolder(path)),
+            found if found.is_dir() => {}
+            _ => return Err(DataFolderError::NotAFolder(path)),
         }
+        let path = path.canonicalize_utf8().map_err(failed)?;
+        let user = match &self.users {
+            Some(users) => Some(
+                users
+                    .own(place.as_str(), &path)
+                    .map_err(|source| DataFolderError::User { path: path.clone(), source })?,
+            ),
+            None => {
+                take_back(&path).map_err(failed)?;
+                None
+            }
+        };
+        Ok(DataFolder { path, user })
     }
 
     /// Moves what an earlier version kept in the skill's own folder to the local owner, once. Several processes may do so at
@@ -127,9 +163,16 @@ impl DataFolders {
 
     /// Removes what the steps of a run shared.
     pub fn forget_run(&self, run: RunId) -> io::Result<()> {
-        match remove_folder(&self.root.join(RUNS_FOLDER).join(run.to_string())) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
+        self.free_users(&Utf8Path::new(RUNS_FOLDER).join(run.to_string()));
+        remove_folder_if_there(&self.root.join(RUNS_FOLDER).join(run.to_string()))
+    }
+
+    /// Frees the users of the folders at `place`.
+    fn free_users(&self, place: &Utf8Path) {
+        for entry in self.root.join(place).read_dir_utf8().into_iter().flatten().flatten() {
+            if let Ok(found) = fs::symlink_metadata(entry.path()) {
+                free_user(&self.data, found.uid(), place.join(entry.file_name()).as_str());
+            }
         }
     }
 
@@ -236,7 +279,7 @@ mod tests {
     #[test]
     fn a_planted_link_is_not_followed() {
         let place = place();
-        fs::remove_dir_all(place.home.join("data")).unwrap();
+        remove_folder(&place.home.join("data")).unwrap();
         std::os::unix::fs::symlink("/etc", place.home.join("data")).unwrap();
         place.folders.take_over_old(&place.home, &place.origin).unwrap();
         assert!(!place.folders.of_owner(&place.origin, None).exists());
@@ -251,7 +294,7 @@ mod tests {
         let place = place();
         let run = RunId(Uuid::from_u128(7));
         let inside = Utf8PathBuf::from(RUNS_FOLDER).join(run.to_string()).join("memory-1");
-        let made = place.folders.open(&inside).unwrap();
+        let made = place.folders.open(&inside).unwrap().path;
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, PRIVATE);
         assert_eq!(place.folders.runs(), [run]);
         place.folders.forget_run(run).unwrap();

@@ -12,19 +12,21 @@ use artel_model::run::{AttemptOutcome, AttemptReport, ErrorKind, Fault, Retry, S
 use artel_model::schema::{Quote, Schema, Violation};
 use artel_model::setting::{EffectiveConfig, EnvAllowList};
 use artel_model::skill::{Script, Skill, SkillPin};
+use artel_model::user_range::UserRange;
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
 use crate::asset::{AssetOrigin, AssetStore};
 use crate::attempt_folder::{AttemptFolder, AttemptFolders};
-use crate::data_folders::{DataFolderError, DataFolders};
+use crate::data_folders::{DataFolder, DataFolderError, DataFolders};
 use crate::error_text::error_text;
 use crate::hands::{Assignment, AttemptControl, Hands, Reports};
 use crate::process::{
-    self, AttemptEnd, AttemptHandle, AttemptRequest, EnvironmentFacts, EventSink, Launcher, Network,
-    ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
+    self, AttemptEnd, AttemptHandle, AttemptRequest, ClosedFiles, EnvironmentFacts, EventSink, Launcher,
+    Network, ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness, environment, run_attempt,
 };
+use crate::sandbox_users::{SandboxUsers, all_executable};
 use crate::shelf::SkillShelf;
 use crate::shelves::Shelves;
 
@@ -38,6 +40,8 @@ const VALUE_CHARS_MAX: usize = 1000;
 pub struct ScriptRules {
     /// Whether there is a sandbox.
     pub sandbox: SandboxMode,
+    /// The users that scripts run as, each data folder as one of its own. artel's own when absent, or without the sandbox.
+    pub users: Option<UserRange>,
     /// How much a script may use.
     pub limits: ProcessLimits,
     /// What skills may have of what they ask for.
@@ -121,7 +125,9 @@ impl ScriptHands {
         rules: ScriptRules,
     ) -> Self {
         let folders = AttemptFolders::new(rules.work_folder.clone());
-        let data_folders = DataFolders::new(&rules.data);
+        let users = rules.users.filter(|_| rules.sandbox != SandboxMode::Off);
+        let users = users.map(|range| SandboxUsers::new(range, &rules.data));
+        let data_folders = DataFolders::new(&rules.data).with_users(users);
         Self { shared: Arc::new(Shared { launcher, folders, shelves, assets, rules, data_folders }) }
     }
 
@@ -296,9 +302,9 @@ impl Shared {
     ) -> Result<Prepared, Unprepared> {
         let home = shelf.home(found.entry).map_err(|error| elsewhere(error_text(&error)))?;
         let program = script_file(&home, found.script)?;
-        let data_folder = self.data_folder(found, &home, assignment)?;
+        let DataFolder { path: data_folder, user } = self.data_folder(found, &home, assignment)?;
         let config = self.config(found, assignment).map_err(elsewhere)?;
-        let folder = self.folders.take(&found.skill.name).map_err(|error| {
+        let folder = self.folders.take(&found.skill.name, user).map_err(|error| {
             elsewhere(format!("cannot make a folder in `{}`: {error}", self.rules.work_folder))
         })?;
         let run_folder = folder.path().to_owned();
@@ -319,6 +325,7 @@ impl Shared {
             arguments: Vec::new(),
             cwd: run_folder.clone(),
             environment: environment(&facts, granted, |name| self.rules.environment.variable(name)),
+            run_as: user.map_or(RunAs::Artel, |user| self.run_as(user, found, &home)),
             sandbox: self.sandbox(found.skill, &home, &run_folder, &data_folder),
             limits: self.rules.limits,
         };
@@ -334,7 +341,7 @@ impl Shared {
         found: &Found<'_>,
         home: &Utf8Path,
         assignment: &Assignment,
-    ) -> Result<Utf8PathBuf, Unprepared> {
+    ) -> Result<DataFolder, Unprepared> {
         let origin = &found.origin();
         let place = data_folder(&DataRequest {
             origin,
@@ -349,8 +356,23 @@ impl Shared {
         let opened = self.data_folders.take_over_old(home, origin);
         opened.and_then(|()| self.data_folders.open(&place)).map_err(|error| match &error {
             DataFolderError::NotAFolder(_) => of_the_skill(error_text(&error)),
-            DataFolderError::Make { .. } | DataFolderError::Move { .. } => elsewhere(error_text(&error)),
+            DataFolderError::Make { .. } | DataFolderError::Move { .. } | DataFolderError::User { .. } => {
+                elsewhere(error_text(&error))
+            }
         })
+    }
+
+    /// Returns how a script runs as a user of its own.
+    fn run_as(&self, user: u32, found: &Found<'_>, home: &Utf8Path) -> RunAs {
+        let has_grant = !granted_folders(&found.skill.sandbox.write, &self.rules.grants.write).is_empty();
+        let programs = found.entry.files.iter().filter(|file| file.is_executable);
+        let programs = programs.map(|file| home.join(file.path.as_str()));
+        let closed_files = if has_grant || !all_executable(programs, home, &self.rules.data) {
+            ClosedFiles::Use
+        } else {
+            ClosedFiles::Read
+        };
+        RunAs::User { user, group: user, closed_files }
     }
 
     /// Says whether there is room for more data. A script that is running may go over it by what one attempt may write.

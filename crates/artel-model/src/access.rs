@@ -28,6 +28,10 @@ pub enum IdentityError {
     Character,
 }
 
+/// What [`identity`] accepts, as a JSON Schema says it; the length is said apart.
+const IDENTITY_PATTERN: &str =
+    r"^[^\s\u0000-\u001f\u007f-\u009f]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$";
+
 fn identity(text: &str) -> Result<String, IdentityError> {
     if text.is_empty() {
         Err(IdentityError::Empty)
@@ -47,6 +51,7 @@ macro_rules! identities {
             #[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
             #[serde(into = "String", try_from = "String")]
             #[schemars(with = "String")]
+            #[schemars(extend("minLength" = 1, "maxLength" = IDENTITY_CHARS_MAX, "pattern" = IDENTITY_PATTERN))]
             pub struct $name(String);
 
             impl $name {
@@ -120,6 +125,17 @@ pub fn teams_of_key(granted: &BTreeSet<TeamId>, owner: Option<&KnownTeams>) -> B
         Some(known) => granted.intersection(&known.teams).cloned().collect(),
         None => granted.clone(),
     }
+}
+
+/// Returns what a key may be used for: what it was made for, without `admin` once the identity provider says that its owner
+/// is in no team of administrators. Of an owner whom no identity provider knows, the key decides alone.
+pub fn scopes_of_key(
+    granted: &BTreeSet<Scope>,
+    owner: Option<&KnownTeams>,
+    admin_teams: &BTreeSet<TeamId>,
+) -> BTreeSet<Scope> {
+    let is_no_admin = owner.is_some_and(|known| known.teams.is_disjoint(admin_teams));
+    granted.iter().copied().filter(|scope| !(is_no_admin && *scope == Scope::Admin)).collect()
 }
 
 /// One thing that a credential may be used for.
@@ -310,6 +326,24 @@ mod tests {
         check(&["a", "b"], Some(&["b", "c"]), &["b"]);
         check(&["a"], Some(&[]), &[]);
         check(&[], Some(&["a"]), &[]);
+    }
+
+    #[test]
+    fn a_key_loses_admin_with_the_last_team_of_administrators_of_its_owner() {
+        let set =
+            |names: &[&str]| -> BTreeSet<TeamId> { names.iter().map(|name| name.parse().unwrap()).collect() };
+        let granted = BTreeSet::from([Scope::RunsWrite, Scope::Admin]);
+        let check = |known: Option<&[&str]>, admins: &[&str], keeps_admin: bool| {
+            let known = known.map(|names| KnownTeams { teams: set(names), at: Timestamp::from_millis(1) });
+            let scopes = scopes_of_key(&granted, known.as_ref(), &set(admins));
+            assert_eq!(scopes.contains(&Scope::Admin), keeps_admin, "{known:?} {admins:?}");
+            assert!(scopes.contains(&Scope::RunsWrite));
+        };
+        check(None, &["bosses"], true);
+        check(Some(&["bosses", "blue"]), &["bosses"], true);
+        check(Some(&["blue"]), &["bosses"], false);
+        check(Some(&[]), &["bosses", "owners"], false);
+        check(Some(&["blue"]), &[], false);
     }
 
     #[test]

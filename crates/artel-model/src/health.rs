@@ -98,6 +98,9 @@ impl Health {
         self != Self::PermanentFailure
     }
 
+    /// The names people and documents use.
+    pub const WORDS: [&str; 4] = ["healthy", "degraded", "temporaryFailure", "permanentFailure"];
+
     /// Returns the name people and documents use.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -54,8 +55,10 @@ uuid_ids! {
 
 /// The name of a step within its run: a tool's id, and for a step of a composite the id of the tool it belongs to, a
 /// slash, and its own.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = STEP_ID_CHARS_MAX, "pattern" = StepId::PATTERN))]
 pub struct StepId(String);
 
 /// Why a text cannot name a step.
@@ -73,6 +76,9 @@ pub enum StepIdError {
 }
 
 impl StepId {
+    /// What an id looks like, as a JSON Schema says it; the length is said apart.
+    pub const PATTERN: &str = r"^[^{}$\u0000-\u001f\u007f-\u009f]+$";
+
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -19,6 +19,9 @@ pub mod merge;
 pub mod message;
 pub mod metric;
 pub mod name;
+pub mod number;
+#[cfg(test)]
+mod pattern_tests;
 pub mod plan;
 pub mod policy;
 pub mod protocol;
@@ -35,4 +38,5 @@ pub mod skill;
 pub mod time;
 pub mod tool;
 pub mod trace;
+pub mod user_range;
 pub mod version;

@@ -110,6 +110,8 @@ limits! {
     AGENT_DEPTH_MAX: u32 = 3, "Agents below agents: how far from the first one; `[agents] max_depth` says otherwise.";
     AGENT_NAME_CHARS_MAX: usize = 100, "Characters in an agent's name.";
     AGENT_TASK_BYTES_MAX: usize = 64 * 1024, "Bytes of an agent's task.";
+    AGENT_WORD_BYTES_MAX: usize = 200, "Bytes of the name of an agent's model, workspace or client.";
+    COMMAND_WORDS_MAX: usize = 200, "Words of the command line of an agent's program.";
     AGENT_ERROR_CHARS_MAX: usize = 1000, "Characters kept of an agent's last error; the rest is cut.";
     AGENT_ERROR_LOG_MAX: usize = 100, "Errors kept of one agent; the last ones.";
     AGENT_METADATA_KEYS_MAX: usize = 20, "Keys in an agent's metadata.";
@@ -187,6 +189,10 @@ limits! {
     HUB_DOWNLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024, "Bytes that fetching one hub may transfer.";
     HUB_UNPACKED_BYTES_MAX: u64 = 1024 * 1024 * 1024, "Bytes that one archive of a hub may unpack to.";
     HUB_ENTRIES_MAX: usize = 250_000, "Files and folders of a hub that are looked at; `include_paths` leaves others out.";
+    HUB_LOCATION_CHARS_MAX: usize = 1000, "Characters of a hub's location.";
+    HUB_REFERENCE_CHARS_MAX: usize = 200, "Characters of the branch, tag or commit of a hub.";
+    HUB_PATH_CHARS_MAX: usize = 1024, "Bytes of a path in a hub.";
+    HUB_VARIABLE_CHARS_MAX: usize = 128, "Characters of the name of the variable with a hub's token.";
     HUB_INCLUDE_PATHS_MAX: usize = 100, "Entries of a hub's `include_paths`.";
     HUB_PATH_RULES_MAX: usize = 100, "Rules of a hub about who sees the skills in a folder.";
     HUB_INDEX_BYTES_MAX: u64 = 4 * 1024 * 1024, "Bytes of a site's index of skills.";
@@ -225,6 +231,7 @@ limits! {
     CONNECTIONS_WAITING_MAX: usize = 4096, "Connections that wait for a place when all are taken; further ones are closed.";
     BODY_FREE_BYTES: usize = 64 * 1024, "Bytes of a request's body that are not counted among all bodies in memory: small requests are answered while large ones fill it.";
     BODY_DRAINED_BYTES_MAX: usize = 16 * 1024 * 1024, "Bytes of a body that is too large which are read and thrown away, so that its sender gets to read the refusal.";
+    OVERRIDE_REASON_CHARS_MAX: usize = 1000, "Characters of the reason why files are fine that a scanner flagged.";
     API_PAGE_ITEMS: usize = 50, "Items on one page of a history over HTTP when nobody says how many.";
     API_PAGE_ITEMS_MAX: usize = 1000, "Items on one page of a history over HTTP.";
     API_WAIT_MS: u64 = 30_000, "Milliseconds that a request over HTTP waits for mail or an answer when nobody says how long.";

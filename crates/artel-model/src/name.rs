@@ -3,13 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::NAME_CHARS_MAX;
 
 /// The name of a skill: 1 to 64 lower-case letters, digits and single hyphens, none of them at the ends.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = NAME_CHARS_MAX, "pattern" = SkillName::PATTERN))]
 pub struct SkillName(String);
 
 /// Why a text is not a skill's name.
@@ -36,6 +39,9 @@ pub enum NameError {
 }
 
 impl SkillName {
+    /// What a name looks like, as a JSON Schema says it; the length is said apart.
+    pub const PATTERN: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
+
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,8 +94,10 @@ impl fmt::Display for SkillName {
 }
 
 /// The name of a script or of a step: 1 to 64 letters, digits, hyphens, underscores and dots, not starting with a dot.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = NAME_CHARS_MAX, "pattern" = LocalName::PATTERN))]
 pub struct LocalName(String);
 
 /// Why a text cannot name a script or a step.
@@ -98,6 +106,9 @@ pub struct LocalName(String);
 pub struct LocalNameError(String);
 
 impl LocalName {
+    /// What a name looks like, as a JSON Schema says it; the length is said apart.
+    pub const PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$";
+
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -4,10 +4,12 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment: milliseconds since 1970. Written as RFC 3339 in documents.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd)]
+#[schemars(with = "String", inline, extend("format" = "date-time"))]
 pub struct Timestamp(i64);
 
 /// The unit of moments that have no written form.

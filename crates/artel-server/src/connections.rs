@@ -17,7 +17,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::Notify;
 
-use crate::auth::{ClientAddress, Network};
+use crate::auth::ClientAddress;
 
 /// How many connections there may be.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +34,13 @@ pub(crate) struct Connections {
     shared: Arc<Shared>,
 }
 
+/// Says whether an address is that of a trusted proxy, at this moment: an operator may change which ones are.
+type IsExempt = Box<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
 struct Shared {
     caps: ConnectionCaps,
     /// Proxies speak for many, so they are neither counted by address nor sent away.
-    exempt: Vec<Network>,
+    is_exempt: IsExempt,
     held: Mutex<Held>,
     /// Told when there is a free place.
     freed: Notify,
@@ -91,8 +94,12 @@ pub(crate) struct Connected {
 pub(crate) struct UnderWay(Arc<Place>);
 
 impl Connections {
-    pub(crate) fn new(caps: ConnectionCaps, exempt: Vec<Network>) -> Self {
-        Self { shared: Arc::new(Shared { caps, exempt, held: Mutex::default(), freed: Notify::new() }) }
+    pub(crate) fn new(
+        caps: ConnectionCaps,
+        is_exempt: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let is_exempt: IsExempt = Box::new(is_exempt);
+        Self { shared: Arc::new(Shared { caps, is_exempt, held: Mutex::default(), freed: Notify::new() }) }
     }
 
     /// Gives a place to a new connection, or lets it wait for one.
@@ -137,7 +144,7 @@ impl Connections {
     }
 
     fn is_exempt(&self, peer: IpAddr) -> bool {
-        self.shared.exempt.iter().any(|network| network.contains(peer))
+        (self.shared.is_exempt)(peer)
     }
 
     fn placed(&self, held: &mut Held, address: IpAddr, is_exempt: bool) -> Connected {
@@ -276,7 +283,8 @@ mod tests {
     use super::*;
 
     fn connections(all: usize, of_one_address: usize) -> Connections {
-        Connections::new(ConnectionCaps { all, of_one_address }, vec!["10.9.0.0/16".parse().unwrap()])
+        let proxies: crate::auth::Network = "10.9.0.0/16".parse().unwrap();
+        Connections::new(ConnectionCaps { all, of_one_address }, move |peer| proxies.contains(peer))
     }
 
     fn admit(connections: &Connections, address: &str) -> Admission {
@@ -356,5 +364,20 @@ mod tests {
         let proxied: Vec<Connected> = (0..3).map(|_| admitted(&connections, "10.9.0.1")).collect();
         let _waiting = waits(&connections, "10.0.0.1");
         assert!(!proxied.iter().any(is_given_away));
+    }
+
+    #[test]
+    fn which_proxies_are_trusted_may_change_while_connections_are_open() {
+        let is_trusted = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let seen = is_trusted.clone();
+        let caps = ConnectionCaps { all: 10, of_one_address: 1 };
+        let connections = Connections::new(caps, move |_| seen.load(Ordering::Relaxed));
+        let proxy: IpAddr = [192, 0, 2, 1].into();
+        let first = connections.admit(proxy);
+        assert!(matches!(first, Admission::Admitted(_)));
+        assert!(matches!(connections.admit(proxy), Admission::Refused));
+        is_trusted.store(true, Ordering::Relaxed);
+        let second = connections.admit(proxy);
+        assert!(matches!(second, Admission::Admitted(_)));
     }
 }

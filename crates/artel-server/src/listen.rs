@@ -116,7 +116,7 @@ impl Server {
         let bodies = BodyBudget::new(http.config().bodies_bytes_max);
         let door = Arc::new(Door { router: router(&http), http: http.clone(), encryption, bodies, cut_off });
         let graceful = GracefulShutdown::new();
-        let connections = connections(http.config());
+        let connections = connections(&http);
         let mut hall = Hall { connections, waiting: VecDeque::new() };
         let mut stopped = std::pin::pin!(stopped);
         loop {
@@ -138,10 +138,14 @@ impl Server {
     }
 }
 
-fn connections(config: &ServerConfig) -> Connections {
+fn connections(http: &Http) -> Connections {
+    let config = http.config();
     let caps =
         ConnectionCaps { all: config.connections_max, of_one_address: config.connections_per_address_max };
-    Connections::new(caps, config.trusted_proxies.clone())
+    let http = http.clone();
+    Connections::new(caps, move |peer| {
+        http.live().trusted_proxies.iter().any(|network| network.contains(peer))
+    })
 }
 
 /// Where connections wait for a place.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use artel_model::id::{AgentId, CorrelationId, MessageId};
-use artel_model::message::{DeadLetter, DeadReason, Message, TopicPattern};
+use artel_model::message::{DeadLetter, DeadReason, Message, MessageKey, Sender, TopicPattern};
 use artel_model::time::Timestamp;
 use artel_store::{
     MAILBOX_READ_BYTES_MAX, MESSAGE_REMEMBERED_MS, Mail, MailCounts, MailQuery, MailStore, Page, PageRequest,
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 
 use crate::dead::reason;
 use crate::id::Id;
-use crate::row::{bigint, column, count, document};
+use crate::row::{bigint, column, count, document, parsed_text};
 use crate::statement::Statement;
 use crate::store::{PostgresStore, Sent};
 
@@ -70,7 +70,10 @@ impl MailStore for PostgresStore {
     }
 
     async fn mark_read(&self, agent: AgentId, messages: &[MessageId]) -> Result<u64, StoreError> {
-        let ids: Vec<Id> = messages.iter().map(|message| Id(message.0)).collect();
+        let senders = self.unread_senders(agent).await?;
+        let keys = senders.iter().flat_map(|sender| messages.iter().map(|id| MessageKey::of(*sender, *id).0));
+        // Also messages that were kept before keys had a sender in them.
+        let ids: Vec<Id> = keys.chain(messages.iter().map(|id| id.0)).map(Id).collect();
         let statement = Statement::new(MARK_START).then(" AND recipient = ").place(Id(agent.0));
         let statement = statement.then(" AND message = ANY(").place(ids).then(")").then(MARK_END);
         Ok(self.write(MARKING, &statement).await?.rows.len() as u64)
@@ -156,6 +159,21 @@ impl MailStore for PostgresStore {
 }
 
 impl PostgresStore {
+    /// Returns whose messages lie unread in a mailbox.
+    async fn unread_senders(&self, agent: AgentId) -> Result<Vec<Sender>, StoreError> {
+        let statement = Statement::new(
+            "SELECT DISTINCT messages.sender::text \
+             FROM deliveries JOIN messages ON messages.id = deliveries.message \
+             WHERE deliveries.recipient = $1 AND NOT deliveries.is_read",
+        );
+        let answer = self.read(MARKING, &statement.with(Id(agent.0))).await?;
+        let sender = |row| match column::<Option<&str>>(MARKING, row, 0)? {
+            Some(agent) => parsed_text(MARKING, agent).map(Sender::Agent),
+            None => Ok(Sender::System),
+        };
+        answer.rows.iter().map(sender).collect()
+    }
+
     async fn look(&self, query: &MailQuery) -> Result<Vec<Placed>, StoreError> {
         // How long a document is can be told without reading it, so what does not fit stays where it is.
         let mut statement = Statement::new(

@@ -35,7 +35,7 @@ impl PostgresStore {
     async fn reached(&self, post: &Post) -> Result<Posted, StoreError> {
         let statement =
             Statement::new("SELECT recipient::text FROM deliveries WHERE message = $1 ORDER BY recipient");
-        let answer = self.read(WHAT, &statement.with(Id(post.message.id.0))).await?;
+        let answer = self.read(WHAT, &statement.with(Id(post.message.key().0))).await?;
         let recipients = answer.rows.iter().map(|row| parsed_text(WHAT, column(WHAT, row, 0)?));
         recipients.collect::<Result<_, _>>().map(Posted::Delivered)
     }
@@ -47,7 +47,7 @@ fn post_statement(post: &Post, recipient: Option<AgentId>) -> Statement {
         "SELECT outcome, recipient_state, reached \
          FROM post_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
-    .with(Id(message.id.0))
+    .with(Id(message.key().0))
     .with(sender(post).map(|sender| Id(sender.0)))
     .with(recipient.map(|agent| Id(agent.0)))
     .with(message.kind.as_str())

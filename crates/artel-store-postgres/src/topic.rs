@@ -25,7 +25,7 @@ impl PostgresStore {
             Address::Agent(_) | Address::Broadcast => "",
         };
         let statement = Statement::new("SELECT keep_event($1, $2, $3, $4)")
-            .with(Id(message.id.0))
+            .with(Id(message.key().0))
             .with(topic)
             .with(json(message))
             .with(bigint(keep_max as u64));

@@ -1,7 +1,7 @@
 //! Mailboxes as tables: reading and marking, answers, and what is swept away.
 
 use artel_model::id::{AgentId, CorrelationId, MessageId};
-use artel_model::message::{DeadLetter, DeadReason, Message, MessageKind, TopicPattern};
+use artel_model::message::{DeadLetter, DeadReason, Message, MessageKey, MessageKind, Sender, TopicPattern};
 use artel_model::time::Timestamp;
 use artel_store::{
     MAILBOX_READ_BYTES_MAX, MESSAGE_REMEMBERED_MS, Mail, MailCounts, MailQuery, MailStore, Page, PageRequest,
@@ -192,11 +192,31 @@ impl Change for MarkRead {
              AND recipient = ?2 AND is_read = 0",
         )?;
         let mut marked = 0;
+        for sender in unread_senders(connection, self.agent)? {
+            for message in &self.messages {
+                let key = MessageKey::of(sender, *message).0;
+                marked += update.execute([key.into_bytes(), self.agent.0.into_bytes()])?;
+            }
+        }
+        // Messages that were kept before keys had a sender in them.
         for message in &self.messages {
             marked += update.execute([message.0.into_bytes(), self.agent.0.into_bytes()])?;
         }
         Ok(marked as u64)
     }
+}
+
+/// Returns whose messages lie unread in a mailbox.
+fn unread_senders(connection: &Connection, agent: AgentId) -> rusqlite::Result<Vec<Sender>> {
+    let mut find = connection.prepare_cached(
+        "SELECT DISTINCT messages.sender FROM deliveries JOIN messages ON messages.key = deliveries.message \
+         WHERE deliveries.recipient = ?1 AND deliveries.is_read = 0",
+    )?;
+    let sender = |row: &Row<'_>| {
+        let agent: Option<[u8; 16]> = row.get(0)?;
+        Ok(agent.map_or(Sender::System, |agent| Sender::Agent(AgentId(Uuid::from_bytes(agent)))))
+    };
+    find.query_map([agent.0.into_bytes()], sender)?.collect()
 }
 
 /// Returns the first answer to a request that lies unread with who asked.

@@ -134,7 +134,7 @@ impl PostMessage {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
         insert.execute(params![
-            message.id.0.into_bytes(),
+            message.key().0.into_bytes(),
             self.sender().map(|sender| sender.0.into_bytes()),
             recipient,
             message.kind.as_str(),
@@ -179,7 +179,7 @@ impl Change for PostMessage {
             return Ok(Posted::Delivered(Vec::new()));
         }
         let mut known = connection.prepare_cached("SELECT 1 FROM messages WHERE id = ?1")?;
-        if known.exists([self.message.id.0.into_bytes()])? {
+        if known.exists([self.message.key().0.into_bytes()])? {
             return Ok(Posted::Duplicate);
         }
         if let Some(refused) = self.refusal(connection)? {

@@ -26,7 +26,7 @@ impl KeepEvent {
             Address::Agent(_) | Address::Broadcast => String::new(),
         };
         let keep_max = i64::try_from(keep_max).unwrap_or(i64::MAX);
-        Self { id: message.id.0.into_bytes(), topic, document: json(message), keep_max }
+        Self { id: message.key().0.into_bytes(), topic, document: json(message), keep_max }
     }
 }
 

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::page::{Page, PageRequest};
 
-/// How long a message is remembered after its time is up: until then its id is taken, and if it is a request it may be
+/// How long a message is remembered after its time is up: until then its sender has used its id, and if it is a request it may be
 /// answered. Work that a request asks for often takes longer than the request may wait.
 pub const MESSAGE_REMEMBERED_MS: u64 = MESSAGE_TTL_S_MAX as u64 * 1000;
 
@@ -33,7 +33,7 @@ pub struct Post {
 pub enum Posted {
     /// It lies in these mailboxes, in the order of their ids.
     Delivered(Vec<AgentId>),
-    /// A message with its id was posted before; nothing was written.
+    /// A message with its id was posted before by the same sender; nothing was written.
     Duplicate,
     /// It was refused; nothing was written.
     Refused(PostRefused),
@@ -106,8 +106,8 @@ pub struct MailCounts {
 #[async_trait]
 pub trait MailStore: Send + Sync {
     /// Puts a message into mailboxes. For everybody: a mailbox that is full gets a dead letter instead. When this returns,
-    /// it survives the death of the process. A message with the id of one that is remembered is a duplicate, whatever
-    /// else is wrong with it.
+    /// it survives the death of the process. A message with the id of one of the same sender that is remembered is a
+    /// duplicate, whatever else is wrong with it; the same id of another sender is another message.
     async fn post(&self, post: Post) -> Result<Posted, StoreError>;
 
     /// Reads a mailbox: the most urgent first, of those the earliest sent, of those in the order they were posted. Of many
@@ -115,7 +115,7 @@ pub trait MailStore: Send + Sync {
     /// allows when they are large (see [`MAILBOX_READ_BYTES_MAX`]), but nothing only when there is nothing.
     async fn mailbox(&self, query: MailQuery) -> Result<Vec<Mail>, StoreError>;
 
-    /// Marks messages in a mailbox as read, and returns how many were not yet.
+    /// Marks messages with these ids in a mailbox as read, and returns how many were not yet.
     async fn mark_read(&self, agent: AgentId, messages: &[MessageId]) -> Result<u64, StoreError>;
 
     /// Returns the first answer to a request that lies unread in the mailbox of who asked, and marks it as read. An answer
@@ -127,8 +127,8 @@ pub trait MailStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Message>, StoreError>;
 
-    /// Keeps an event of a topic for those who come late, and forgets all but the last `keep_max`. One with the same id is
-    /// kept once. Returns its place.
+    /// Keeps an event of a topic for those who come late, and forgets all but the last `keep_max`. One with the same id of
+    /// the same sender is kept once. Returns its place.
     async fn keep_event(&self, message: Message, keep_max: usize) -> Result<u64, StoreError>;
 
     /// Returns at most `limit` kept events after a place that a pattern means, in order; with `latest`, the last ones

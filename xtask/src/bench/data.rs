@@ -41,7 +41,7 @@ pub(crate) fn make_skills(folder: &Path) -> Result<Skills> {
         return Ok(Skills { root, groups });
     }
     if root.exists() {
-        fs::remove_dir_all(&root).with_context(|| format!("cannot remove `{}`", root.display()))?;
+        remove(&root)?;
     }
     println!("making {SKILLS} skills in {}", root.display());
     for number in 0..SKILLS {
@@ -49,6 +49,12 @@ pub(crate) fn make_skills(folder: &Path) -> Result<Skills> {
     }
     write(&stamp, VERSION)?;
     Ok(Skills { root, groups })
+}
+
+/// Removes a folder that a measurement made.
+#[expect(clippy::disallowed_methods, reason = "only the measurements write there, a few folders deep")]
+pub(crate) fn remove(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))
 }
 
 fn make_skill(group: &Path, number: usize) -> Result<()> {

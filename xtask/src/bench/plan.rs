@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use super::artel::Artel;
+use super::data::remove;
 use super::measure::{best_times, output_of};
 use super::plan_data::{Shape, build_file, make_file, make_skill, plan_file, write};
 use super::report::{Row, milliseconds};
@@ -48,7 +49,7 @@ struct Comparison {
 impl Comparison {
     fn prepare(root: &Path, program: &Path, folder: &Path) -> Result<Self> {
         if folder.exists() {
-            fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+            remove(folder)?;
         }
         let skills = folder.join("skills");
         let tool = make_skill(&skills)?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::artel::Artel;
+use super::data::remove;
 use super::measure::{best_time, output_of};
 use super::report::{Row, milliseconds};
 use crate::shell::{program_in, run as run_command, succeeds};
@@ -74,7 +75,7 @@ pub(super) fn rows(root: &Path, artel: &Artel) -> Vec<Row> {
 fn make_skills(root: &Path) -> Result<()> {
     let folder = root.join(SKILLS);
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        remove(&folder)?;
     }
     fs::create_dir_all(&folder)?;
     for kind in ["malicious", "ordinary"] {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use super::artel::Artel;
-use super::data::Skills;
+use super::data::{Skills, remove};
 use super::report::{Row, milliseconds};
 use super::served::{Memory, Served, without_limits};
 
@@ -81,7 +81,7 @@ impl Place {
     fn forget(&self) -> Result<()> {
         let data = &self.artel.data;
         if data.exists() {
-            fs::remove_dir_all(data).with_context(|| format!("cannot remove `{}`", data.display()))?;
+            remove(data)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What programs of others are started with. Values only.
 
-use artel_engine::SandboxMode;
 use artel_engine::process::ProcessLimits;
+use artel_engine::{SandboxMode, SandboxUsers};
 use camino::Utf8PathBuf;
 
 /// How programs of others are started.
@@ -22,6 +22,10 @@ pub struct CommandDriverConfig {
     pub own_commands: OwnCommands,
     /// Whether programs run in the sandbox.
     pub sandbox: SandboxMode,
+    /// Whom programs run as.
+    pub users: ClientUsers,
+    /// Which network programs get.
+    pub network: ClientNetwork,
     /// Folders that programs may execute from and read, beside those where they are installed.
     pub programs: Vec<Utf8PathBuf>,
     /// How much a program and all that it starts may use.
@@ -39,6 +43,31 @@ pub enum ClientHome {
     Private,
     /// A user's, of which the client may read what it keeps there: its login and its settings.
     Shared(Utf8PathBuf),
+}
+
+/// Whom programs run as.
+#[derive(Clone, Debug)]
+pub enum ClientUsers {
+    /// The user who runs artel.
+    Artel,
+    /// Each agent as a user of its own.
+    OnePerAgent(SandboxUsers),
+    /// All as one user, that the operator names.
+    One {
+        /// The user's number.
+        user: u32,
+        /// The number of the user's group.
+        group: u32,
+    },
+}
+
+/// Which network programs get.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ClientNetwork {
+    /// What each client needs.
+    AsPreset,
+    /// None.
+    Denied,
 }
 
 /// Whether agents may be command lines of their own, beside the known clients.

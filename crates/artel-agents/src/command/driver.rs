@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, SpawnRequest};
+use artel_engine::process::{ChildProcess, Launcher, LauncherConfig, LauncherProgram, RunAs, SpawnRequest};
 use artel_model::agent::{AgentRecord, AgentSpec, SpawnError, WorkEnd};
 use artel_model::id::AgentId;
 use artel_model::name::SkillName;
 use async_trait::async_trait;
 
 use super::answer::work_end;
-use super::config::CommandDriverConfig;
+use super::config::{AfterWork, CommandDriverConfig};
 use super::environment::variables;
 use super::folder::{Contents, FolderError, Folders, clear_leftovers};
 use super::permissions::Permissions;
@@ -18,6 +18,7 @@ use super::program::Program;
 use super::rules::EffectiveRules;
 use super::sandbox::sandbox;
 use super::template::Filling;
+use super::user;
 use super::watch::{Orders, attend};
 use crate::driver::{Job, WorkDriver};
 use crate::seat::Seat;
@@ -72,7 +73,10 @@ impl CommandDriver {
             };
             let made = Folders::make(&config.work_root, record.agent_id, &contents);
             let folders = made.map_err(|error: FolderError| chain(&error))?;
-            let ready = ready(&config, &program, &record, &permissions, folders);
+            let run_as = user::run_as(&config, record.agent_id, folders.root()).inspect_err(|_| {
+                folders.clear(AfterWork::Remove);
+            })?;
+            let ready = ready(&config, &program, &record, &permissions, folders, run_as);
             Ok((program, ready))
         });
         making.await.map_err(|_| "its folder could not be made".to_owned())?
@@ -104,8 +108,13 @@ impl WorkDriver for CommandDriver {
                 work_end(name, program.preset.answer, &ended, deadline.as_millis())
             }
         };
-        let after = self.config.after;
-        let clearing = tokio::task::spawn_blocking(move || folders.clear(after));
+        let (config, agent) = (self.config.clone(), seat.agent().agent_id);
+        let clearing = tokio::task::spawn_blocking(move || {
+            let owner = user::owner(&config.work_root, agent);
+            let kept = folders.clear(config.after);
+            user::free(&config, agent, owner);
+            kept
+        });
         if let Ok(Some(work)) = clearing.await {
             end.results.insert("work".to_owned(), work.into_string().into());
         }
@@ -113,7 +122,9 @@ impl WorkDriver for CommandDriver {
     }
 
     fn clear(&self, agent: AgentId) {
+        let owner = user::owner(&self.config.work_root, agent);
         clear_leftovers(&self.config.work_root, agent, self.config.after);
+        user::free(&self.config, agent, owner);
     }
 }
 
@@ -123,6 +134,7 @@ fn ready(
     record: &AgentRecord,
     permissions: &Permissions,
     folders: Folders,
+    run_as: RunAs,
 ) -> Ready {
     let (work, task) = (folders.work(), record.spec.task.clone().unwrap_or_default());
     let skills = work.join(program.preset.skills);
@@ -137,6 +149,7 @@ fn ready(
         arguments: program.arguments(filling, &permissions.arguments),
         cwd: work.clone(),
         environment: variables(config, program.preset, &folders, record),
+        run_as,
         sandbox: sandbox(config, program, &folders),
         limits: config.limits,
     };
@@ -145,7 +158,7 @@ fn ready(
 }
 
 /// Writes an error and its causes on one line.
-fn chain(error: &dyn Error) -> String {
+pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -94,6 +94,11 @@ impl Folders {
         Ok(())
     }
 
+    /// Returns the folder that holds all others.
+    pub(super) fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
     /// Returns where the program works.
     pub(super) fn work(&self) -> Utf8PathBuf {
         self.root.join("work")

@@ -21,9 +21,10 @@ mod prune;
 mod rules;
 mod sandbox;
 mod template;
+mod user;
 mod watch;
 
-pub use config::{AfterWork, ClientHome, CommandDriverConfig, OwnCommands};
+pub use config::{AfterWork, ClientHome, ClientNetwork, ClientUsers, CommandDriverConfig, OwnCommands};
 pub use driver::CommandDriver;
 pub use preset::CLIENTS;
 pub use prune::prune_work_folders;

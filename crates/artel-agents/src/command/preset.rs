@@ -33,10 +33,19 @@ pub(super) struct Preset {
     pub(super) variables: &'static [(&'static str, &'static str)],
     /// What it keeps in a home folder, to be read where the operator shares one.
     pub(super) settings: &'static [&'static str],
-    /// Whether it needs the network, for its model.
-    pub(super) network: Network,
+    /// The network that it needs, and for what.
+    pub(super) network: NetworkNeed,
     /// How its answer is found in what it writes.
     pub(super) answer: AnswerForm,
+}
+
+/// The network that a client needs.
+pub(super) struct NetworkNeed {
+    /// What it gets, unless the operator gives less.
+    pub(super) network: Network,
+    /// What for.
+    #[cfg_attr(not(test), expect(dead_code, reason = "read by people, and compared with the documentation"))]
+    pub(super) reason: &'static str,
 }
 
 /// How an answer is found in what a program writes.
@@ -90,7 +99,10 @@ const PRESETS: &[Preset] = &[
         ],
         variables: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
         settings: &[".claude", ".claude.json"],
-        network: Network::Allowed,
+        network: NetworkNeed {
+            network: Network::Allowed,
+            reason: "its model: `api.anthropic.com`, Bedrock or Vertex",
+        },
         answer: AnswerForm::ClaudeStream,
     },
     Preset {
@@ -120,7 +132,10 @@ const PRESETS: &[Preset] = &[
         ],
         variables: &[],
         settings: &[".codex"],
-        network: Network::Allowed,
+        network: NetworkNeed {
+            network: Network::Allowed,
+            reason: "its model: `api.openai.com`, or where `OPENAI_BASE_URL` says",
+        },
         answer: AnswerForm::Plain,
     },
     Preset {
@@ -154,7 +169,10 @@ const PRESETS: &[Preset] = &[
             ("GOOSE_PATH_ROOT", "{private}/goose"),
         ],
         settings: &[".config/goose", ".local/share/goose"],
-        network: Network::Allowed,
+        network: NetworkNeed {
+            network: Network::Allowed,
+            reason: "its model, at the provider that its variables name",
+        },
         answer: AnswerForm::Plain,
     },
     Preset {
@@ -183,7 +201,10 @@ const PRESETS: &[Preset] = &[
             ("XDG_CONFIG_HOME", "{private}/config"),
         ],
         settings: &[".config/opencode", ".local/share/opencode"],
-        network: Network::Allowed,
+        network: NetworkNeed {
+            network: Network::Allowed,
+            reason: "its model, at the provider that its variables name",
+        },
         answer: AnswerForm::Plain,
     },
 ];
@@ -202,8 +223,10 @@ pub(super) const ANY: Preset = Preset {
     keys: &[],
     variables: &[],
     settings: &[],
-    // The owner of this machine named it, and its model is somewhere.
-    network: Network::Allowed,
+    network: NetworkNeed {
+        network: Network::Allowed,
+        reason: "the owner of this machine named it, and its model is somewhere",
+    },
     answer: AnswerForm::Plain,
 };
 
@@ -223,5 +246,18 @@ mod tests {
     fn the_clients_are_those_that_are_named() {
         assert_eq!(PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>(), CLIENTS);
         assert!(find("claude").is_some() && find("").is_none());
+    }
+
+    #[test]
+    fn what_each_client_needs_the_network_for_is_documented() {
+        let manual = include_str!("../../../../docs/agents-clients.md");
+        for Preset { name, network, .. } in PRESETS {
+            let row = format!("| {name} | {} |", network.reason);
+            assert!(
+                network.network == Network::Denied || manual.contains(&row),
+                "the manual has no row `{row}`"
+            );
+        }
+        assert!(!ANY.network.reason.is_empty());
     }
 }

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::Read as _;
 
 use artel_engine::SandboxMode;
-use artel_engine::process::{Profile, Sandbox, Strictness};
-use camino::{Utf8Path, Utf8PathBuf};
+use artel_engine::process::{Network, Profile, Sandbox, Strictness};
+use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
 
-use super::config::{ClientHome, CommandDriverConfig};
+use super::config::{ClientHome, ClientNetwork, CommandDriverConfig};
 use super::folder::Folders;
 use super::program::Program;
 
@@ -34,7 +34,10 @@ pub(super) fn sandbox(config: &CommandDriverConfig, program: &Program, folders: 
         execute: [installed_in(config, &program.file), config.programs.clone()].concat(),
         write: vec![folders.work(), folders.private()],
         write_shared: Vec::new(),
-        network: program.preset.network,
+        network: match config.network {
+            ClientNetwork::AsPreset => program.preset.network.network,
+            ClientNetwork::Denied => Network::Denied,
+        },
         strictness,
     })
 }
@@ -57,7 +60,16 @@ fn places_of(config: &CommandDriverConfig, file: &Utf8Path) -> Vec<Utf8PathBuf> 
         let folder = package_of(file).or_else(|| file.parent().map(Utf8Path::to_owned))?;
         Some(if is_shared(config, &folder) { file.to_owned() } else { folder })
     };
-    [place(file), place(&real)].into_iter().flatten().collect()
+    let parts = package_of(&real).map(|package| platform_packages(&package)).unwrap_or_default();
+    [place(file), place(&real)].into_iter().flatten().chain(parts).collect()
+}
+
+/// Returns the packages beside a package of node that are called after it: the program itself, built for each platform.
+fn platform_packages(package: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let (Some(folder), Some(name)) = (package.parent(), package.file_name()) else { return Vec::new() };
+    let beside = folder.read_dir_utf8().into_iter().flatten().flatten();
+    let prefix = format!("{name}-");
+    beside.filter(|entry| entry.file_name().starts_with(&prefix)).map(Utf8DirEntry::into_path).collect()
 }
 
 /// Says whether a folder holds more than programs.
@@ -111,7 +123,7 @@ mod tests {
 
     use artel_engine::process::ProcessLimits;
 
-    use super::super::config::{AfterWork, OwnCommands};
+    use super::super::config::{AfterWork, ClientUsers, OwnCommands};
     use super::*;
 
     fn config(root: &Utf8Path) -> CommandDriverConfig {
@@ -123,6 +135,8 @@ mod tests {
             home: ClientHome::Private,
             own_commands: OwnCommands::Allowed,
             sandbox: SandboxMode::Enforce,
+            users: ClientUsers::Artel,
+            network: ClientNetwork::AsPreset,
             programs: Vec::new(),
             limits: ProcessLimits {
                 cpu_s: 1,
@@ -142,7 +156,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(root.path()).unwrap().canonicalize_utf8().unwrap();
         let package = "node/lib/node_modules/@maker/client";
-        for folder in ["home/.local/bin", "node/bin", "data", package] {
+        let built = "node/lib/node_modules/@maker/client-linux-x64";
+        let other = "node/lib/node_modules/@maker/other";
+        for folder in ["home/.local/bin", "node/bin", "data", package, built, other] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
         let entry = root.join(package).join("bin");
@@ -155,7 +171,7 @@ mod tests {
             let all = installed_in(&config, &root.join(file));
             all.iter().map(|place| place.strip_prefix(&root).unwrap_or(place).to_string()).collect()
         };
-        assert_eq!(places("home/.local/bin/client"), ["home/.local/bin", "node/bin", package]);
+        assert_eq!(places("home/.local/bin/client"), ["home/.local/bin", "node/bin", package, built]);
         // A program that lies in a home folder, or beside artel's data, opens neither.
         for file in ["home/client", "data/client", "client"] {
             fs::write(root.join(file), "#!/bin/sh\n").unwrap();

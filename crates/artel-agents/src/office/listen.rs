@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_bus::{SubscribeOptions, Subscription};
-use artel_model::id::MessageId;
 use artel_model::limit::TOPIC_REPLAY_MAX;
-use artel_model::message::{DeadLetter, DeadReason, Message, MessageKind, TopicPattern};
+use artel_model::message::{DeadLetter, DeadReason, Message, MessageKey, MessageKind, TopicPattern};
 use artel_store::{StoreError, TopicEvent};
 use tokio::sync::watch;
 
@@ -115,7 +114,7 @@ impl Listener {
     /// Returns the next event that is ready, is told for the first time, and whose time is not up.
     fn next_ready(&mut self) -> Option<Arc<Message>> {
         while let Some(event) = self.ready.pop_front() {
-            if !self.seen.is_first(event.id, self.shared.remembered_max()) {
+            if !self.seen.is_first(event.key(), self.shared.remembered_max()) {
                 continue;
             }
             let at = self.shared.parts.clock.now();
@@ -153,10 +152,10 @@ impl Listener {
     /// Takes what waits on the bus. What is known is left out at once: it would be forgotten if there is much before it.
     fn take_what_waits(&mut self) {
         let Some(subscription) = &mut self.subscription else { return };
-        let ready: HashSet<MessageId> = self.ready.iter().map(|event| event.id).collect();
+        let ready: HashSet<MessageKey> = self.ready.iter().map(|event| event.key()).collect();
         while let Some(delivery) = subscription.try_next() {
-            let id = delivery.message.id;
-            if !ready.contains(&id) && !self.seen.has(id) {
+            let key = delivery.message.key();
+            if !ready.contains(&key) && !self.seen.has(key) {
                 self.ready.push_back(delivery.message);
             }
         }

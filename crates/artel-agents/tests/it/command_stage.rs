@@ -5,7 +5,9 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use artel_agents::{AfterWork, ClientHome, CommandDriver, CommandDriverConfig, OwnCommands};
+use artel_agents::{
+    AfterWork, ClientHome, ClientNetwork, ClientUsers, CommandDriver, CommandDriverConfig, OwnCommands,
+};
 use artel_engine::SandboxMode;
 use artel_engine::process::{LauncherProgram, ProcessLimits};
 use artel_model::agent::{AgentEvent, AgentRecord};
@@ -258,6 +260,8 @@ fn config(base: &Utf8Path) -> CommandDriverConfig {
         home: ClientHome::Private,
         own_commands: OwnCommands::Allowed,
         sandbox: SandboxMode::Enforce,
+        users: ClientUsers::Artel,
+        network: ClientNetwork::AsPreset,
         programs: Vec::new(),
         limits: ProcessLimits {
             cpu_s: 60,

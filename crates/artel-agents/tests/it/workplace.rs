@@ -364,6 +364,7 @@ fn limits() -> ProcessLimits {
 fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
+        users: None,
         limits: limits(),
         grants: Grants::default(),
         grace_ms: 500,

@@ -9,7 +9,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use artel_model::access::{Credential, Principal, TeamId, UserId, Viewer, teams_of_key};
+use artel_model::access::{
+    Credential, Principal, Scope, TeamId, UserId, Viewer, scopes_of_key, teams_of_key,
+};
 use artel_model::catalog::ApiKey;
 use artel_model::limit::{KEY_REFRESH_MS, KEY_REMEMBERED_MS, KEY_REREAD_MS, KEYS_REMEMBERED_MAX};
 use artel_model::time::Timestamp;
@@ -31,10 +33,18 @@ pub struct KeyRing {
 
 struct Shared {
     store: Arc<dyn KeyStore>,
-    /// Knows the teams of owners, when there is an identity provider.
-    people: OnceLock<Arc<dyn PersonStore>>,
+    /// Knows owners, when there is an identity provider.
+    people: OnceLock<Owners>,
     slow: SlowHash,
     remembered: Mutex<Remembered>,
+}
+
+/// What an identity provider told of the owners of keys.
+#[derive(Clone)]
+pub struct Owners {
+    pub people: Arc<dyn PersonStore>,
+    /// The teams whose members are administrators.
+    pub admin_teams: BTreeSet<TeamId>,
 }
 
 /// The digest of a whole key, so that a wrong secret finds nothing.
@@ -56,6 +66,8 @@ struct Known {
     row: Arc<ApiKey>,
     /// The teams it stands for.
     teams: Arc<BTreeSet<TeamId>>,
+    /// What it may be used for.
+    scopes: Arc<BTreeSet<Scope>>,
     read_at: Timestamp,
 }
 
@@ -95,6 +107,7 @@ impl From<Busy> for OperationError {
 }
 
 impl KeyRing {
+    /// Makes and proves the keys of a store.
     pub fn new(store: Arc<dyn KeyStore>) -> Self {
         let shared =
             Shared { store, people: OnceLock::new(), slow: SlowHash::new(), remembered: Mutex::default() };
@@ -103,8 +116,8 @@ impl KeyRing {
 
     /// Takes the teams of owners into account from now on, as an identity provider told them. What was proved before is
     /// forgotten.
-    pub fn know_people(&self, people: Arc<dyn PersonStore>) {
-        if self.shared.people.set(people).is_ok() {
+    pub fn know_owners(&self, owners: Owners) {
+        if self.shared.people.set(owners).is_ok() {
             let mut remembered = self.remembered();
             remembered.forgotten += 1;
             remembered.proved.clear();
@@ -116,16 +129,17 @@ impl KeyRing {
         self.shared.slow.hash(key.secret()).await
     }
 
+    /// Takes the only turn of addresses that failed too often, so that a test sees who waits for it.
+    #[doc(hidden)]
+    pub async fn suspect_turn(&self) -> super::slow_hash::Turn {
+        self.shared.slow.turn(Lane::Suspect).await.expect("no other test has it")
+    }
+
     /// Forgets a key that was revoked.
     pub fn forget(&self, key_id: &str) {
         let mut remembered = self.remembered();
         remembered.forgotten += 1;
         remembered.proved.retain(|_, proved| proved.known.row.key_id != key_id);
-    }
-
-    /// Says whether there is a key with that public part which could be good.
-    pub async fn is_there(&self, key: &KeyText, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(self.shared.store.key(key.id()).await?.is_some_and(|row| row.is_good(now)))
     }
 
     /// Returns who presents a key that was proved before and is still good.
@@ -221,12 +235,15 @@ impl KeyRing {
 
     /// Adds to a row what is known of its owner.
     async fn knowledge(&self, row: ApiKey, now: Timestamp) -> Result<Known, StoreError> {
-        let person = match self.shared.people.get() {
-            Some(people) => people.known_teams(&row.owner_user_id).await?,
-            None => None,
+        let (teams, scopes) = match self.shared.people.get() {
+            Some(Owners { people, admin_teams }) => {
+                let owner = people.known_teams(&row.owner_user_id).await?;
+                let teams = teams_of_key(&row.team_ids, owner.as_ref());
+                (teams, scopes_of_key(&row.scopes, owner.as_ref(), admin_teams))
+            }
+            None => (row.team_ids.clone(), row.scopes.clone()),
         };
-        let teams = teams_of_key(&row.team_ids, person.as_ref());
-        Ok(Known { row: Arc::new(row), teams: Arc::new(teams), read_at: now })
+        Ok(Known { row: Arc::new(row), teams: Arc::new(teams), scopes: Arc::new(scopes), read_at: now })
     }
 
     fn recall(&self, digest: &KeyDigest, now: Timestamp) -> Option<Proved> {
@@ -334,7 +351,7 @@ impl Known {
     fn principal(&self) -> Principal {
         Principal {
             viewer: Viewer { user: self.row.owner_user_id.clone(), teams: (*self.teams).clone() },
-            scopes: self.row.scopes.clone(),
+            scopes: (*self.scopes).clone(),
             credential: Credential::ApiKey(self.row.key_id.clone()),
         }
     }

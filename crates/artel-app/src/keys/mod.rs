@@ -5,7 +5,7 @@ mod key_text;
 mod random;
 mod slow_hash;
 
-pub use key_ring::{KeyRing, Unproved};
+pub use key_ring::{KeyRing, Owners, Unproved};
 pub use key_text::KeyText;
 pub use random::{fresh_admin_token, random_bytes};
-pub use slow_hash::{Busy, Lane};
+pub use slow_hash::{Busy, Lane, Turn};

@@ -28,7 +28,7 @@ const SALT_BYTES: usize = 16;
 pub struct Busy;
 
 /// The right to hash one secret.
-pub(super) struct Turn {
+pub struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 

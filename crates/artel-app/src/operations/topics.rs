@@ -78,12 +78,15 @@ impl TopicLog {
     /// Goes on after an event that the reader has. When it is not kept any more, everything that is kept is told.
     async fn resume_after(&mut self, last: MessageId) -> Result<(), OperationError> {
         let kept = self.app.stores().mail.topic_events(&everything(), 0, true, TOPIC_REPLAY_MAX).await?;
-        let known = kept.into_iter().find(|event| event.message.id == last);
-        match known {
-            // An event that is not the caller's to hear is answered like one that is not kept.
-            Some(event) if self.may_hear(&event.message).await? => self.after = event.place,
-            Some(_) | None => self.gap = Some(last),
+        // Ids are the senders' to choose: the latest one counts that is the caller's to hear. An event that is not is
+        // answered like one that is not kept.
+        for event in kept.iter().rev().filter(|event| event.message.id == last) {
+            if self.may_hear(&event.message).await? {
+                self.after = event.place;
+                return Ok(());
+            }
         }
+        self.gap = Some(last);
         Ok(())
     }
 

@@ -1,8 +1,39 @@
 //! Checks of numbers and names that many methods share. Messages name the parameter.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::error::{CadResult, bad_params};
 use crate::geometry::Vec3;
 use crate::limit::{COORDINATE_MAX, LENGTH_MIN, NAME_CHARS_MAX};
+
+/// What angles are given in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AngleUnit {
+    /// 360 for a full turn.
+    #[default]
+    Degrees,
+    /// 2π for a full turn.
+    Radians,
+}
+
+impl AngleUnit {
+    /// Returns an angle in radians.
+    pub(crate) fn radians(self, name: &str, angle: f64) -> CadResult<f64> {
+        let limit = match self {
+            Self::Degrees => 36_000.0,
+            Self::Radians => 700.0,
+        };
+        if !angle.is_finite() || angle.abs() > limit {
+            return Err(bad_params(format!("`{name}` = {angle} is not within ±{limit}")));
+        }
+        Ok(match self {
+            Self::Degrees => angle.to_radians(),
+            Self::Radians => angle,
+        })
+    }
+}
 
 /// Returns a length if it can be built with.
 pub(crate) fn length(name: &str, value: f64) -> CadResult<f64> {
@@ -49,5 +80,13 @@ mod tests {
             let message = length("width", bad).unwrap_err().message;
             assert!(message.starts_with("`width` = "), "{message}");
         }
+    }
+
+    #[test]
+    fn angles_say_their_unit() {
+        let half = std::f64::consts::PI;
+        assert_eq!(AngleUnit::Degrees.radians("angle", 180.0), Ok(half));
+        assert_eq!(AngleUnit::Radians.radians("angle", half), Ok(half));
+        assert!(AngleUnit::Radians.radians("angle", 720.0).is_err());
     }
 }

@@ -1,9 +1,21 @@
 //! All methods together.
 
-use super::{entities, solids, workspaces};
+use super::{constraints, curves, entities, features, history, merging, motions, solids, sweeps, workspaces};
 use crate::rpc::Method;
 
 /// Returns every method.
 pub(crate) fn methods() -> Vec<Method> {
-    [entities::methods(), solids::methods(), workspaces::methods()].into_iter().flatten().collect()
+    let all = [
+        constraints::methods(),
+        curves::methods(),
+        entities::methods(),
+        features::methods(),
+        history::methods(),
+        merging::methods(),
+        motions::methods(),
+        solids::methods(),
+        sweeps::methods(),
+        workspaces::methods(),
+    ];
+    all.into_iter().flatten().collect()
 }

@@ -1,10 +1,19 @@
 //! What can be done, once: each method parses its parameters, decides, lets the kernel work, and writes one change.
 
 mod checks;
+mod constraints;
+mod curves;
 mod entities;
+mod features;
+mod history;
 mod list;
+mod merging;
+mod motions;
+mod overlaps;
+mod regions;
 mod session;
 mod solids;
+mod sweeps;
 mod workspaces;
 
 pub(crate) use list::methods;

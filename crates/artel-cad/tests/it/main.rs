@@ -7,10 +7,13 @@
 )]
 
 mod battery;
+mod constraints;
 mod csg;
+mod curves;
 mod fuzz;
 mod limits;
 mod protocol;
 mod second_kernel;
 mod serve;
 mod solids;
+mod workspaces;

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use artel_model::catalog::HubKind;
+use artel_model::limit::HUB_LOCATION_CHARS_MAX;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::host::{Host, HostRules};
 
-/// Characters of a location.
-const LOCATION_CHARS_MAX: usize = 1000;
 /// Characters of the owner of a repository at GitHub.
 const OWNER_CHARS_MAX: usize = 39;
 /// Characters of the name of a repository at GitHub.
@@ -92,7 +91,7 @@ pub enum LocationProblem {
     #[error("the location is empty")]
     Empty,
     /// More than 1000 characters.
-    #[error("the location has more than {LOCATION_CHARS_MAX} characters")]
+    #[error("the location has more than {HUB_LOCATION_CHARS_MAX} characters")]
     TooLong,
     /// A character that no location has.
     #[error("the location has a space, a control character or another one that does not belong there")]
@@ -150,7 +149,7 @@ impl HubLocation {
         if text.is_empty() {
             return Err(LocationProblem::Empty);
         }
-        if text.chars().count() > LOCATION_CHARS_MAX {
+        if text.chars().count() > HUB_LOCATION_CHARS_MAX {
             return Err(LocationProblem::TooLong);
         }
         if text.starts_with('-') {

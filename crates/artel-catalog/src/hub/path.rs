@@ -1,11 +1,10 @@
 //! Paths inside a hub: nothing that leads out of a folder, hides in it or breaks a line is taken.
 
+use artel_model::limit::HUB_PATH_CHARS_MAX;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::prompt::one_line;
 
-/// Bytes of a path.
-const PATH_BYTES_MAX: usize = 1024;
 /// Bytes of one part of a path; more than that no file system takes.
 const PART_BYTES_MAX: usize = 255;
 /// Parts of a path.
@@ -42,7 +41,7 @@ pub enum PathProblem {
 /// Checks a path below a folder, and returns it without `.` and empty parts.
 pub(crate) fn check_path(raw: &[u8]) -> Result<Utf8PathBuf, PathProblem> {
     let text = std::str::from_utf8(raw).map_err(|_| PathProblem::NotUtf8)?;
-    if text.len() > PATH_BYTES_MAX {
+    if text.len() > HUB_PATH_CHARS_MAX {
         return Err(PathProblem::TooLong);
     }
     if text.chars().any(|c| c.is_control() || c == '\\') {

@@ -16,6 +16,7 @@ use super::notes::SkippedSkill;
 use super::path::check_path;
 use super::reference::Revision;
 use crate::load::{Keep, Loaded, load_folder};
+use crate::remove::{ScratchFolder, remove_folder};
 use crate::source::{DiskTree, FileTree, MemoryTree, content_hash, read_file};
 
 /// The file that names the content in use.
@@ -238,9 +239,8 @@ fn write_content(
     folder: &Utf8Path,
 ) -> Result<(), PublishError> {
     let failed = |source| write_error(into, source);
-    let unfinished = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(into).map_err(failed)?;
-    let place = Utf8PathBuf::from_path_buf(unfinished.path().to_owned())
-        .map_err(|_| failed(io::Error::other("the folder's path is not UTF-8")))?;
+    let unfinished = ScratchFolder::make_in(into, UNFINISHED).map_err(failed)?;
+    let place = unfinished.path();
     let root = place.join(&fetched.root_name);
     for skill in &fetched.folders {
         write_tree(&skill.tree, &root.join(&skill.path))?;
@@ -248,10 +248,10 @@ fn write_content(
     write_file(&place.join(MANIFEST_FILE), manifest, 0o600, Durability::Synced)?;
     // What is there already is damaged, or was never finished.
     if folder.exists() {
-        fs::remove_dir_all(folder).map_err(|source| write_error(folder, source))?;
+        remove_folder(folder).map_err(|source| write_error(folder, source))?;
     }
-    fs::rename(&place, folder).map_err(|source| write_error(folder, source))?;
-    let _ = unfinished.keep();
+    fs::rename(place, folder).map_err(|source| write_error(folder, source))?;
+    unfinished.keep();
     Ok(())
 }
 
@@ -324,10 +324,30 @@ fn remove_others(into: &Utf8Path, contents: &[String]) {
         if is_kept {
             continue;
         }
-        let _ = if is_folder { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+        let _ = if is_folder { remove_folder(entry.path()) } else { fs::remove_file(entry.path()) };
     }
 }
 
 fn write_error(path: &Utf8Path, source: io::Error) -> PublishError {
     PublishError::Write { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remove::{DEEP, make_deep, on_a_small_stack};
+
+    #[test]
+    fn older_contents_go_whatever_their_depth() {
+        let place = tempfile::tempdir().unwrap();
+        let into = Utf8PathBuf::from_path_buf(place.path().to_owned()).unwrap();
+        fs::create_dir(into.join("kept")).unwrap();
+        make_deep(&into.join("older"), DEEP);
+        let names = on_a_small_stack(move || {
+            remove_others(&into, &["kept".to_owned()]);
+            let entries = into.read_dir_utf8().unwrap();
+            entries.map(|entry| entry.unwrap().file_name().to_owned()).collect::<Vec<_>>()
+        });
+        assert_eq!(names, ["kept"]);
+    }
 }

@@ -4,18 +4,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+pub use artel_model::catalog::CREDENTIALS_PREFIX;
+use artel_model::limit::{HUB_REFERENCE_CHARS_MAX, HUB_VARIABLE_CHARS_MAX};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::path::{PathProblem, check_path};
-
-/// Characters of a branch, a tag or a commit.
-const REFERENCE_CHARS_MAX: usize = 200;
-/// Characters of the name of a variable.
-const VARIABLE_CHARS_MAX: usize = 128;
-
-/// What the name of a variable with a token for a hub begins with.
-pub const CREDENTIALS_PREFIX: &str = "ARTEL_HUB_TOKEN_";
 
 /// A branch, a tag or a commit.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -52,7 +46,7 @@ impl FromStr for GitReference {
                 && !part.ends_with('.')
                 && !part.ends_with(".lock")
         };
-        let is_reference = text.len() <= REFERENCE_CHARS_MAX
+        let is_reference = text.len() <= HUB_REFERENCE_CHARS_MAX
             && text != "@"
             && text.bytes().all(is_fine)
             && text.split('/').all(is_part)
@@ -112,7 +106,7 @@ impl FromStr for CredentialsRef {
     fn from_str(text: &str) -> Result<Self, NoCredentialsRef> {
         let is_fine = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         let own = text.strip_prefix(CREDENTIALS_PREFIX).ok_or(NoCredentialsRef)?;
-        if own.is_empty() || text.len() > VARIABLE_CHARS_MAX || !own.bytes().all(is_fine) {
+        if own.is_empty() || text.len() > HUB_VARIABLE_CHARS_MAX || !own.bytes().all(is_fine) {
             return Err(NoCredentialsRef);
         }
         Ok(Self(text.to_owned()))

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::bundle::BundledFile;
 use super::offer::Offer;
 use crate::catalog::Catalog;
 use crate::load::{Keep, Loaded, load_folder, load_registry_file};
+use crate::remove::{ScratchFolder, remove_folder};
 use crate::shared::manifest_hash;
 use crate::source::{FileEntry, file_hash};
 
@@ -60,8 +61,10 @@ impl Mirror {
     /// Opens the folder, which is its owner's alone. Whoever is the first may tidy it; the others wait until that is done.
     pub fn open(root: &Utf8Path) -> Result<Self, MirrorError> {
         let failed = |source| MirrorError::Folder { path: root.to_owned(), source };
-        DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(failed)?;
-        let lock = File::options().create(true).truncate(false).write(true).open(root.join(LOCK));
+        make_private(root).map_err(failed)?;
+        // One that was there before may be open to others, and so may what is in it.
+        fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(failed)?;
+        let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(root.join(LOCK));
         let lock = lock.map_err(failed)?;
         // That it was written says when the copies were last of use.
         (&lock).write_all(b"\n").map_err(failed)?;
@@ -93,14 +96,13 @@ impl Mirror {
         let folder = self.folder(offer);
         let failed = |source| MirrorError::Folder { path: folder.clone(), source };
         let parent = folder.parent().unwrap_or(&self.root);
-        fs::create_dir_all(parent).map_err(failed)?;
-        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(&self.root).map_err(failed)?;
-        let inside = Utf8Path::from_path(draft.path());
-        let inside = inside.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?.join("copy");
+        make_private(parent).map_err(failed)?;
+        let draft = ScratchFolder::make_in(&self.root, DRAFT).map_err(failed)?;
+        let inside = draft.path().join("copy");
         write_files(&inside, files).map_err(failed)?;
         // What is there is not whole, or somebody else is quicker.
         if !self.has(offer) {
-            let _ = fs::remove_dir_all(&folder);
+            let _ = remove_folder(&folder);
         }
         match fs::rename(&inside, &folder) {
             Err(_) if self.has(offer) => Ok(()),
@@ -160,10 +162,10 @@ impl Mirror {
             let (kept, others): (Vec<_>, Vec<_>) = copies.partition(|copy| is_wanted(copy.path()));
             // What cannot be taken away does no harm.
             if kept.is_empty() {
-                let _ = fs::remove_dir_all(entry.path());
+                let _ = remove_folder(entry.path());
             }
             for other in others {
-                let _ = fs::remove_dir_all(other.path());
+                let _ = remove_folder(other.path());
             }
         }
         self.forget_old_neighbours();
@@ -182,7 +184,7 @@ impl Mirror {
             let is_old =
                 used(&lock).is_ok_and(|last| today.duration_since(last).is_ok_and(|age| age > UNUSED_MAX));
             if is_old && lock.try_lock().is_ok() {
-                let _ = fs::remove_dir_all(neighbour.path());
+                let _ = remove_folder(neighbour.path());
             }
         }
     }
@@ -216,20 +218,27 @@ fn is_announced(offer: &Offer, files: &[BundledFile]) -> bool {
 }
 
 fn write_files(folder: &Utf8Path, files: &[BundledFile]) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+    make_private(folder)?;
     for file in files {
         let path = folder.join(&file.path);
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+            make_private(parent)?;
         }
-        fs::write(&path, &file.content)?;
         let mode = if file.is_executable { 0o700 } else { 0o600 };
-        fs::set_permissions(&path, Permissions::from_mode(mode))?;
+        let mut copy = File::options().write(true).create_new(true).mode(mode).open(&path)?;
+        copy.write_all(&file.content)?;
+        // The process's mask may have taken rights of the owner.
+        copy.set_permissions(Permissions::from_mode(mode))?;
         // A time of zero says that the server does not know it.
         let modified = file.modified.unwrap_or(std::time::UNIX_EPOCH);
         File::options().append(true).open(&path)?.set_modified(modified)?;
     }
     Ok(())
+}
+
+/// Makes a folder, and those above it, for its owner alone.
+fn make_private(folder: &Utf8Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Returns a file as the server lists it, with the time of its copy.
@@ -250,6 +259,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+    use crate::remove::{DEEP, make_deep, on_a_small_stack};
     use crate::shared::EntryFile;
     use crate::source::{ContentHash, hash_hashes};
 
@@ -360,6 +370,46 @@ mod tests {
         Mirror::open(&root).unwrap().tidy(&[]).unwrap();
         assert!(root.exists() && root.with_file_name("recent").exists());
         assert!(!root.with_file_name("old").exists());
+    }
+
+    #[test]
+    fn copies_are_their_owners_alone_whatever_was_there() {
+        let (_place, root) = root();
+        fs::create_dir_all(&root).unwrap();
+        fs::set_permissions(&root, Permissions::from_mode(0o777)).unwrap();
+        let mirror = Mirror::open(&root).unwrap();
+        let offer = offer(&files(), None);
+        mirror.keep(&offer, &files()).unwrap();
+        let mode = |path: &Utf8Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let folder = mirror.folder(&offer);
+        for path in
+            [&root, folder.parent().unwrap(), &folder, &folder.join("scripts"), &folder.join("scripts/run")]
+        {
+            assert_eq!(mode(path), 0o700, "{path}");
+        }
+        for path in [root.join(LOCK), folder.join("SKILL.md")] {
+            assert_eq!(mode(&path), 0o600, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_process_left_there_goes_whatever_its_depth() {
+        let (_place, root) = root();
+        let mut mirror = Mirror::open(&root).unwrap();
+        let offer = offer(&files(), None);
+        make_deep(&mirror.folder(&offer).join("deep"), DEEP);
+        make_deep(&root.join("other/copy"), DEEP);
+        let old = Mirror::open(&root.with_file_name("old")).unwrap();
+        make_deep(&root.with_file_name("old").join("deep"), DEEP);
+        let long_ago = old.lock.metadata().unwrap().modified().unwrap() - UNUSED_MAX * 2;
+        old.lock.set_modified(long_ago).unwrap();
+        drop(old);
+        let neighbours = on_a_small_stack(move || {
+            mirror.keep(&offer, &files()).unwrap();
+            mirror.tidy(&[]).unwrap();
+            (root.parent().unwrap().read_dir_utf8().unwrap().count(), root.read_dir_utf8().unwrap().count())
+        });
+        assert_eq!(neighbours, (1, 1), "only this one, and in it only the lock");
     }
 
     #[test]

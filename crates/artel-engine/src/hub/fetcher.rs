@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use artel_catalog::ScratchFolder;
 use artel_catalog::hub::{CrawlPreview, Fetched, GitRemote, HubLocation, Revision};
-use camino::{Utf8Path, Utf8PathBuf};
-use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::config::HubFetcherConfig;
@@ -110,33 +109,18 @@ impl HubFetcher {
     }
 
     /// Makes a folder for as long as the fetch takes.
-    fn folder(&self) -> Result<WorkFolder, HubError> {
+    fn folder(&self) -> Result<ScratchFolder, HubError> {
         let place = &self.config.work_folder;
         let failed = |source| HubError::Folder { path: place.clone(), source };
         std::fs::create_dir_all(place).map_err(failed)?;
         // Git and landlock want the real path.
         let real = place.canonicalize_utf8().map_err(failed)?;
-        let folder = tempfile::Builder::new().prefix("hub-").tempdir_in(&real).map_err(failed)?;
-        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned())
-            .map_err(|_| HubError::Machine("the work folder's path is not UTF-8".to_owned()))?;
-        Ok(WorkFolder { path, _folder: folder })
+        ScratchFolder::make_in(&real, "hub-").map_err(failed)
     }
 }
 
 /// What a way of fetching gives: nothing when the content is known.
 pub(super) type Content = Option<Fetched>;
-
-/// A folder that is removed with everything in it.
-struct WorkFolder {
-    path: Utf8PathBuf,
-    _folder: TempDir,
-}
-
-impl WorkFolder {
-    fn path(&self) -> &Utf8Path {
-        &self.path
-    }
-}
 
 /// Says which repositories tokens are sent to.
 pub(super) fn takes_token(remote: &GitRemote) -> bool {

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::config::{HubFetcherConfig, SshAccess};
 use super::error::HubError;
 use super::token::HubToken;
-use crate::process::{Network, ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness};
+use crate::process::{Network, ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness};
 
 /// Where programs are looked for.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -81,6 +81,7 @@ impl GitProgram {
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
             cwd: self.folder.clone(),
             environment: self.environment.clone(),
+            run_as: RunAs::Artel,
             sandbox: self.sandbox.clone(),
             limits: self.limits,
         }

@@ -21,7 +21,7 @@ use super::command_request::CommandRequest;
 use super::error::PlanningError;
 use super::stamp::stamped;
 use crate::process::{
-    ChildProcess, Exit, GroupSignal, Launcher, ProcessGroup, ProcessLimits, Sandbox, SpawnRequest,
+    ChildProcess, Exit, GroupSignal, Launcher, ProcessGroup, ProcessLimits, RunAs, Sandbox, SpawnRequest,
 };
 
 /// Bytes of stderr that an error quotes; the last ones.
@@ -96,6 +96,7 @@ impl CommandPlanner {
             arguments: self.config.arguments.clone(),
             cwd: self.config.cwd.clone(),
             environment: self.config.environment.clone(),
+            run_as: RunAs::Artel,
             sandbox: Sandbox::Off,
             limits: self.config.limits,
         }

@@ -302,7 +302,9 @@ fn after(stage: Stage, error: &std::io::Error) -> (Retry, Fault) {
             (Retry::Useful, Fault::Elsewhere)
         }
         (Stage::Execute, _) => (Retry::Useless, Fault::Skill),
-        (Stage::Request | Stage::Landlock | Stage::Seccomp, _) => (Retry::Useless, Fault::Elsewhere),
+        (Stage::Request | Stage::Landlock | Stage::Seccomp | Stage::User, _) => {
+            (Retry::Useless, Fault::Elsewhere)
+        }
         (Stage::Rules | Stage::Clone | Stage::Group | Stage::Cgroup | Stage::Streams | Stage::Folder, _)
         | (Stage::Limits | Stage::Privileges, _) => (Retry::Useful, Fault::Elsewhere),
     }

@@ -12,8 +12,9 @@ use super::cgroup::Cell;
 use super::clock::now;
 use super::exit::{Exit, ExitStatus, Limit, LimitReached};
 use super::machine::Launched;
-use super::request::{GroupSignal, ProcessLimits, Sandbox, SpawnRequest};
+use super::request::{GroupSignal, ProcessLimits, RunAs, Sandbox, SpawnRequest};
 use super::supervisor::Supervisor;
+use super::user::ActingAs;
 use super::watchdog::Watch;
 use super::wire::Rest;
 
@@ -27,6 +28,7 @@ pub(super) struct Group {
     ended: Option<OwnedFd>,
     /// Whether nothing can leave the group.
     together: bool,
+    run_as: RunAs,
     limits: ProcessLimits,
     limit: Option<LimitReached>,
     /// Where the kernel bounds it, when it does; goes with the group.
@@ -71,6 +73,7 @@ impl Group {
             leader: Pid::from_raw(started.pid).expect("a process that was made has a number"),
             ended: Some(started.ended),
             together: filtered && matches!(request.sandbox, Sandbox::On(_)),
+            run_as: request.run_as,
             limits: request.limits,
             limit: None,
             cell,
@@ -84,9 +87,10 @@ impl Group {
         self.leader.as_raw_nonzero().get()
     }
 
-    /// Returns what answers its system calls.
-    pub(super) fn supervisor(&self) -> Option<&Supervisor> {
-        self.supervisor.as_ref()
+    /// Answers one of its system calls that waits; says whether there is what answers them.
+    pub(super) fn answer_call(&self) -> bool {
+        let _acting = ActingAs::begin(self.run_as);
+        self.supervisor.as_ref().map(Supervisor::answer).is_some()
     }
 
     /// The last process that could ask is gone.
@@ -173,6 +177,7 @@ impl Group {
         let Standing::Running(watch) = &mut self.standing else { return };
         let own = strays.iter().filter(|stray| stray.group == leader).map(|stray| stray.pid);
         let roots = own.chain([leader]).collect();
+        let _acting = ActingAs::begin(self.run_as);
         if let Some(reached) = watch.look(roots, now) {
             self.limit.get_or_insert(reached);
             self.signal(GroupSignal::Kill);

@@ -315,6 +315,8 @@ fn told(stage: Stage, error: &io::Error) -> &'static str {
         (Stage::Rules | Stage::Landlock, _) => "its files cannot be restricted",
         (Stage::Seccomp, _) => "its system calls cannot be restricted",
         (Stage::Clone, _) => "no process can be made",
+        (Stage::User, Some(libc::EINVAL)) => "only a process in the sandbox can run as another user",
+        (Stage::User, _) => "it cannot run as another user",
         (Stage::Group | Stage::Cgroup | Stage::Streams | Stage::Limits | Stage::Privileges, _) => {
             "it cannot be prepared"
         }

@@ -10,11 +10,12 @@ use super::limits::Ceiling;
 use super::mask;
 use super::orphans::ProcessMark;
 use super::report::{SandboxReport, probe_for};
-use super::request::{Network, Sandbox, SpawnRequest};
+use super::request::{Network, RunAs, Sandbox, SpawnRequest};
 use super::rules::Rules;
 use super::seccomp::{self, Filter, Supervision};
 use super::start::{Confinement, Image, NotStarted, Stack, Started, Surroundings, start};
 use super::supervisor::{Supervisor, receive_listener};
+use super::user::be_dumpable;
 use super::wire::Stage;
 
 /// What is prepared once.
@@ -117,6 +118,9 @@ impl Machine {
             },
         };
         let profile = match &request.sandbox {
+            Sandbox::Off if request.run_as != RunAs::Artel => {
+                return Err(failed(Stage::User, std::io::Error::from_raw_os_error(libc::EINVAL)));
+            }
             Sandbox::Off => {
                 return start(&image, &surroundings, None, &mut self.stack).map(|started| (started, None));
             }
@@ -128,6 +132,7 @@ impl Machine {
             Network::Allowed => &self.with_network,
         };
         let confinement = Confinement {
+            run_as: request.run_as,
             rules: rules.map(Ruleset::descriptor),
             filter: self.report.seccomp.then(|| filter.as_kernel_program()),
             asking: self
@@ -136,6 +141,9 @@ impl Machine {
                 .map(|asking| (asking.filter.as_kernel_program(), asking.sender.as_fd())),
         };
         let started = start(&image, &surroundings, Some(&confinement), &mut self.stack);
+        if request.run_as != RunAs::Artel {
+            be_dumpable();
+        }
         // Taken also when the child failed after it was sent.
         let listener = self.asking.as_ref().map(|asking| receive_listener(&asking.receiver)).transpose();
         let listener = listener.map_err(|error| failed(Stage::Seccomp, error))?.flatten();

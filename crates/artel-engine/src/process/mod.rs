@@ -29,6 +29,7 @@ mod own;
 mod owner;
 mod pages;
 mod places;
+mod privileges;
 mod report;
 mod request;
 mod rules;
@@ -40,6 +41,7 @@ mod supervised;
 mod supervisor;
 mod tree;
 mod unnamed;
+mod user;
 mod watchdog;
 mod wire;
 
@@ -57,6 +59,9 @@ pub use orphans::{ProcessMark, end_orphans};
 pub(crate) use own::{effective_user, set_umask};
 pub use pages::refuse_huge_pages;
 pub use report::{Layer, LayerReport, SandboxReport, probe};
-pub use request::{GroupSignal, Network, ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness};
+pub use request::{
+    ClosedFiles, GroupSignal, Network, ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness,
+};
 pub use serve::run_launcher_if_asked;
+pub use user::{NoUsers, can_run_as};
 pub use wire::Stage;

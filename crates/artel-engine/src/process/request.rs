@@ -15,10 +15,38 @@ pub struct SpawnRequest {
     pub cwd: Utf8PathBuf,
     /// The whole environment; nothing is inherited.
     pub environment: Vec<(String, String)>,
+    /// Whom it runs as.
+    pub run_as: RunAs,
     /// What it may reach.
     pub sandbox: Sandbox,
     /// How much it may use.
     pub limits: ProcessLimits,
+}
+
+/// Whom a process runs as.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum RunAs {
+    /// The user who runs artel.
+    Artel,
+    /// Another user, without further groups. Only root can start such a process, and only in the sandbox.
+    User {
+        /// The user's number.
+        user: u32,
+        /// The number of the user's group.
+        group: u32,
+        /// What it may do with files that are closed to this user.
+        closed_files: ClosedFiles,
+    },
+}
+
+/// What a process of another user may do with files that are closed to that user. Which files it reaches at all is said by
+/// its profile: skills and folders of artel are closed to every user but artel's own.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum ClosedFiles {
+    /// Read them, and go through folders; its own program can be executed.
+    Read,
+    /// Whatever its profile says: the operator granted it folders of others, or it has programs closed to others.
+    Use,
 }
 
 /// What a process may reach. The process group, the limits and the closed descriptors are there in both cases.

@@ -223,9 +223,8 @@ impl Server {
     /// Answers a system call of a group, or stops listening when none can come any more.
     fn answer_call(&mut self, id: u64, flags: epoll::EventFlags) {
         let Some(group) = self.groups.get_mut(&id) else { return };
-        match group.supervisor() {
-            Some(supervisor) if flags.contains(epoll::EventFlags::IN) => supervisor.answer(),
-            Some(_) | None => group.end_supervision(),
+        if !flags.contains(epoll::EventFlags::IN) || !group.answer_call() {
+            group.end_supervision();
         }
     }
 

@@ -7,7 +7,8 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 
 use rustix::process::{Resource, Rlimit};
 
-use super::request::SpawnRequest;
+use super::privileges::{die_with, give_up};
+use super::request::{RunAs, SpawnRequest};
 use super::seccomp::{FILTER_FLAG_NEW_LISTENER, FILTER_FLAG_SPEC_ALLOW, FILTER_SET_MODE};
 use super::wire::Stage;
 
@@ -15,8 +16,6 @@ use super::wire::Stage;
 const STACK_BYTES: usize = 64 * 1024;
 /// The most limits that are set on one process.
 pub(super) const LIMITS_MAX: usize = 7;
-/// What is left of the privileges of root: to work with files whatever their owner, as landlock says which.
-const CAPABILITIES_KEPT: u32 = 1 << 1 /* DAC_OVERRIDE */;
 
 /// A limit as the kernel takes it.
 pub(super) type ResourceLimit = (Resource, Rlimit);
@@ -37,6 +36,8 @@ pub(super) struct Surroundings<'a> {
 
 /// How the child gives up its reach.
 pub(super) struct Confinement<'a> {
+    /// Whom it becomes.
+    pub(super) run_as: RunAs,
     /// Landlock rules to put on.
     pub(super) rules: Option<BorrowedFd<'a>>,
     /// The filter of system calls.
@@ -178,7 +179,8 @@ extern "C" fn run_child(argument: *mut c_void) -> c_int {
     unsafe { libc::_exit(127) }
 }
 
-type Failure = (Stage, c_int);
+/// What failed on the way to the program.
+pub(super) type Failure = (Stage, c_int);
 
 /// Goes step by step to the program; returns only with what failed.
 ///
@@ -194,7 +196,9 @@ unsafe fn become_program(child: &Child<'_>) -> Failure {
             .and_then(|()| connect(child))
             .and_then(|()| child.confinement.map_or(Ok(()), |confinement| ask(confinement)))
             .and_then(|()| limit(child))
-            .and_then(|()| child.confinement.map_or(Ok(()), |confinement| confine(confinement)));
+            .and_then(|()| {
+                child.confinement.map_or(Ok(()), |confinement| confine(confinement, child.parent))
+            });
         if let Err(failure) = prepared {
             return failure;
         }
@@ -213,9 +217,7 @@ unsafe fn join_group(child: &Child<'_>) -> Result<(), Failure> {
     // SAFETY: these calls take only numbers.
     unsafe {
         check(Stage::Group, libc::setpgid(0, 0))?;
-        check(Stage::Group, libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        // A launcher that died before the line above will send no signal.
-        if libc::getppid() == child.parent { Ok(()) } else { Err((Stage::Group, libc::ESRCH)) }
+        die_with(child.parent)
     }
 }
 
@@ -284,10 +286,10 @@ unsafe fn ask(confinement: &Confinement<'_>) -> Result<(), Failure> {
 /// # Safety
 /// As for `become_program`.
 #[expect(unsafe_code, reason = "system calls")]
-unsafe fn confine(confinement: &Confinement<'_>) -> Result<(), Failure> {
+unsafe fn confine(confinement: &Confinement<'_>, parent: i32) -> Result<(), Failure> {
     // SAFETY: the calls take numbers, an open descriptor and pointers to live structures.
     unsafe {
-        drop_capabilities()?;
+        give_up(confinement.run_as, parent)?;
         if let Some(rules) = confinement.rules {
             let answer = libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32);
             check(Stage::Landlock, answer as c_int)?;
@@ -337,41 +339,7 @@ unsafe fn send_descriptor(socket: RawFd, descriptor: c_int) -> Result<(), Failur
     }
 }
 
-#[repr(C)]
-struct CapabilityHeader {
-    version: u32,
-    pid: c_int,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct CapabilityWords {
-    effective: u32,
-    permitted: u32,
-    inheritable: u32,
-}
-
-/// # Safety
-/// As for `become_program`.
-#[expect(unsafe_code, reason = "capabilities have no function in the C library")]
-unsafe fn drop_capabilities() -> Result<(), Failure> {
-    let header = CapabilityHeader { version: 0x2008_0522, pid: 0 };
-    let mut words = [CapabilityWords { effective: 0, permitted: 0, inheritable: 0 }; 2];
-    // SAFETY: the version says that the kernel reads and writes two sets of three words.
-    unsafe {
-        let answer = libc::syscall(libc::SYS_capget, &raw const header, words.as_mut_ptr());
-        check(Stage::Privileges, answer as c_int)?;
-        let kept = words[0].permitted & CAPABILITIES_KEPT;
-        words = [
-            CapabilityWords { effective: kept, permitted: kept, inheritable: 0 },
-            CapabilityWords { effective: 0, permitted: 0, inheritable: 0 },
-        ];
-        let answer = libc::syscall(libc::SYS_capset, &raw const header, words.as_ptr());
-        check(Stage::Privileges, answer as c_int)
-    }
-}
-
-fn check(stage: Stage, answer: c_int) -> Result<(), Failure> {
+pub(super) fn check(stage: Stage, answer: c_int) -> Result<(), Failure> {
     if answer < 0 { Err((stage, errno())) } else { Ok(()) }
 }
 

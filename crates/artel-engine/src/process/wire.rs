@@ -81,6 +81,8 @@ pub enum Stage {
     Limits,
     /// Giving up privileges.
     Privileges,
+    /// Becoming another user.
+    User,
     /// Restricting its files.
     Landlock,
     /// Restricting its system calls.

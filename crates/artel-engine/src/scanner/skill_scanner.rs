@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use artel_catalog::file_hash;
 use artel_catalog::scan::Exhibit;
 use artel_catalog::scan::cisco::{Asked, failed, verdicts};
+use artel_catalog::{ScratchFolder, file_hash};
 use artel_model::catalog::VerdictRecord;
 use artel_model::limit::SCAN_PROGRAM_OUTPUT_BYTES_MAX;
 use artel_model::time::Timestamp;
 use camino::{Utf8Path, Utf8PathBuf};
-use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -17,7 +16,7 @@ use super::config::{ScannerPolicy, SkillScannerConfig};
 use super::error::ScannerError;
 use super::layout::{installed_in, installed_version};
 use crate::error_text::error_text;
-use crate::process::{Launcher, Network, ProcessLimits, Profile, Sandbox, SpawnRequest, Strictness};
+use crate::process::{Launcher, Network, ProcessLimits, Profile, RunAs, Sandbox, SpawnRequest, Strictness};
 use crate::program::{read_capped, run};
 use crate::quote::quote;
 
@@ -58,7 +57,7 @@ struct Copies {
     unseen: Vec<VerdictRecord>,
     skills: Utf8PathBuf,
     home: Utf8PathBuf,
-    _folder: TempDir,
+    _folder: ScratchFolder,
 }
 
 impl SkillScanner {
@@ -133,8 +132,8 @@ impl SkillScanner {
             return Ok(version);
         }
         let folder = work_folder(&self.config.work_folder)?;
-        let home = path_of(&folder)?;
-        let output = self.ask(&["--version"], &home, &home).await?;
+        let home = folder.path();
+        let output = self.ask(&["--version"], home, home).await?;
         let said = String::from_utf8_lossy(&output);
         let word = said.split_ascii_whitespace().next_back().unwrap_or(UNKNOWN);
         Ok(quote(word, VERSION_CHARS_MAX))
@@ -171,6 +170,7 @@ impl SkillScanner {
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
             cwd: home.to_owned(),
             environment: environment(&self.config.program, home),
+            run_as: RunAs::Artel,
             sandbox: Sandbox::On(Profile {
                 read: [Some(skills.to_owned()), policy].into_iter().flatten().collect(),
                 execute: installed_in(&self.config.program),
@@ -216,7 +216,7 @@ fn copies(
     now: Timestamp,
 ) -> Result<Copies, ScannerError> {
     let folder = work_folder(place)?;
-    let root = path_of(&folder)?;
+    let root = folder.path();
     let (skills, home) = (root.join("skills"), root.join("home"));
     for made in [&skills, &home] {
         std::fs::create_dir(made).map_err(ScannerError::Folder)?;
@@ -233,14 +233,10 @@ fn copies(
 }
 
 /// Makes a folder for as long as a scan takes. The program and the sandbox want its real path.
-fn work_folder(place: &Utf8Path) -> Result<TempDir, ScannerError> {
+fn work_folder(place: &Utf8Path) -> Result<ScratchFolder, ScannerError> {
     std::fs::create_dir_all(place).map_err(ScannerError::Folder)?;
     let real = place.canonicalize_utf8().map_err(ScannerError::Folder)?;
-    tempfile::Builder::new().prefix("scan-").tempdir_in(real).map_err(ScannerError::Folder)
-}
-
-fn path_of(folder: &TempDir) -> Result<Utf8PathBuf, ScannerError> {
-    Utf8PathBuf::from_path_buf(folder.path().to_owned()).map_err(|_| ScannerError::Copies)
+    ScratchFolder::make_in(&real, "scan-").map_err(ScannerError::Folder)
 }
 
 /// A program that starts in another folder wants the whole path; one that is not there is its to complain about.

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use camino::Utf8PathBuf;
 use serde::Deserialize;
 
-use crate::start::{Ended, Ground, ORDINARY, PYTHON, User, outside};
+use crate::start::{Ended, Ground, PYTHON, User, outside};
 
 /// The fewest probes that the suite has to have.
 const PROBES_MIN: usize = 40;
@@ -35,6 +35,7 @@ const CALLS: &[(&str, i64)] = &[
     ("ioprio_set", libc::SYS_ioprio_set),
     ("move_pages", libc::SYS_move_pages),
     ("migrate_pages", libc::SYS_migrate_pages),
+    ("capset", libc::SYS_capset),
     ("ptrace", libc::SYS_ptrace),
     ("prctl", libc::SYS_prctl),
     ("inotify_add_watch", libc::SYS_inotify_add_watch),
@@ -61,10 +62,9 @@ impl Victims {
         let file = ground.write("home/victim", "text");
         let script = ground.write("skill/script", "#!/bin/sh\n");
         std::os::unix::fs::symlink("victim", ground.path("home/link")).unwrap();
-        if user == User::Ordinary {
-            for path in [&file, &script, &ground.path("home/link")] {
-                std::os::unix::fs::lchown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
-            }
+        // What belongs to the very user that the sandbox has is the hardest to keep from it.
+        for path in [&file, &script, &ground.path("home/link")] {
+            std::os::unix::fs::lchown(path, user.number(), user.number()).unwrap();
         }
         let command = user.command("/bin/sleep");
         let process = outside(&command[0]).args(&command[1..]).arg("1000").spawn().unwrap();
@@ -149,6 +149,13 @@ async fn every_probe_is_refused() {
 #[tokio::test]
 async fn every_probe_of_an_ordinary_user_is_refused() {
     for user in User::all().into_iter().filter(|user| *user == User::Ordinary) {
+        run_probes(user).await;
+    }
+}
+
+#[tokio::test]
+async fn every_probe_of_a_user_of_its_own_is_refused() {
+    for user in User::all().into_iter().filter(|user| *user == User::RootForAnother) {
         run_probes(user).await;
     }
 }

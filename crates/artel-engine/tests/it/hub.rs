@@ -210,7 +210,7 @@ async fn repositories_that_are_not_there_or_vanish() {
     assert_eq!(place.failure(&git(&url)).await.kind, HubFailureKind::NotFound);
     repository.commit(&[("a/SKILL.md", &skill("a"))]);
     place.fetched(&git(&url)).await;
-    std::fs::remove_dir_all(&repository.path).unwrap();
+    artel_engine::remove_folder(&repository.path).unwrap();
     let failure = place.failure(&git(&url)).await;
     assert_eq!(failure.kind, HubFailureKind::NotFound, "{failure}");
     let closed = Place::with(|config| config.hosts = HostRules::default()).await;

@@ -272,6 +272,45 @@ async fn a_killed_launcher_takes_its_processes_along_and_is_replaced() {
 }
 
 #[tokio::test]
+async fn processes_that_a_dying_launcher_never_heard_of_are_started_by_the_next_one() {
+    const PROCESSES: usize = 24;
+    let ground = Ground::new().await;
+    let launcher: i32 = ground.bash("echo $PPID").await.fine().parse().unwrap();
+    let launcher = rustix::process::Pid::from_raw(launcher).unwrap();
+    rustix::process::kill_process(launcher, rustix::process::Signal::STOP).unwrap();
+    // The socket takes a few of these orders; the others wait in artel.
+    let spawns: Vec<_> = (0..PROCESSES)
+        .map(|_| {
+            let mut request = ground.request("/bin/sh", &["-c", "echo x >> started"]);
+            request.environment.push(("LARGE".to_owned(), "x".repeat(100_000)));
+            let launcher = ground.launcher.clone();
+            tokio::spawn(async move { launcher.spawn(request).await })
+        })
+        .collect();
+    // On one thread everything that can go on does so in between.
+    for _ in 0..100 * PROCESSES {
+        tokio::task::yield_now().await;
+    }
+    rustix::process::kill_process(launcher, rustix::process::Signal::KILL).unwrap();
+    let (mut started, mut lost) = (0, 0);
+    for spawn in spawns {
+        match spawn.await.unwrap() {
+            Ok(child) => {
+                finish(child).await.fine();
+                started += 1;
+            }
+            // It may have begun, so it is not started again.
+            Err(SpawnError::LauncherLost { .. }) => lost += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let lines = std::fs::read_to_string(ground.path("run/started")).unwrap_or_default().lines().count();
+    assert!(started > 0 && lost > 0, "{started} started, {lost} lost");
+    assert_eq!(started + lost, PROCESSES);
+    assert_eq!(lines, started, "each of them ran once");
+}
+
+#[tokio::test]
 async fn the_launcher_ignores_signals_that_are_meant_for_artel() {
     let ground = Ground::new().await;
     let launcher: i32 = ground.bash("echo $PPID").await.fine().parse().unwrap();

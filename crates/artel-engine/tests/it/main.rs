@@ -16,4 +16,5 @@ mod sandbox;
 mod scanner;
 mod stage;
 mod start;
+mod users;
 mod workplace;

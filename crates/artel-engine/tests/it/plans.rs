@@ -49,7 +49,7 @@ async fn a_run_goes_on_with_its_files_after_the_shelf_changed() {
     let mut pipe = opened.await.unwrap().unwrap();
     // There are no skills any more; the files of one of them are still there.
     place.put_on_shelf("nowhere");
-    fs::remove_dir_all(place.path("skills/third")).unwrap();
+    artel_engine::remove_folder(&place.path("skills/third")).unwrap();
     pipe.write_all(b"go on\n").unwrap();
     let ended = place.ended(run).await;
     assert_eq!(ended[..2], ["a success", "b success"]);

@@ -8,7 +8,7 @@ use std::fs;
 
 use artel_engine::process::{
     AttemptControl, AttemptEnd, AttemptHandle, AttemptRequest, EventSink, Launcher, Network, ProcessLimits,
-    Profile, Sandbox, SpawnRequest, Strictness, run_attempt,
+    Profile, RunAs, Sandbox, SpawnRequest, Strictness, run_attempt,
 };
 use artel_engine::{AssetOrigin, AssetStore};
 use artel_model::protocol::{Operation, ToolEvent, ToolRequest};
@@ -72,6 +72,7 @@ impl Stage {
                     variable("HOME", &run_folder),
                     variable("ARTEL_DATA_DIR", &data),
                 ],
+                run_as: RunAs::Artel,
                 sandbox: Sandbox::On(Profile {
                     read: Vec::new(),
                     execute: vec![self.path("skill")],

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use artel_engine::process::{
-    ChildProcess, Exit, ExitStatus, Launcher, LauncherConfig, LauncherProgram, Network, ProcessLimits,
-    ProcessMark, Profile, Sandbox, SpawnRequest, Strictness,
+    ChildProcess, ClosedFiles, Exit, ExitStatus, Launcher, LauncherConfig, LauncherProgram, Network,
+    ProcessLimits, ProcessMark, Profile, RunAs, Sandbox, SpawnRequest, Strictness,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
@@ -33,6 +33,7 @@ impl Ended {
 pub(crate) struct Ground {
     pub(crate) launcher: Launcher,
     pub(crate) root: TempDir,
+    pub(crate) run_as: RunAs,
 }
 
 /// Who runs a launcher.
@@ -42,30 +43,42 @@ pub(crate) enum User {
     Own,
     /// An ordinary user, where root runs the tests.
     Ordinary,
+    /// Root, whose processes run as a user of their own.
+    RootForAnother,
 }
 
 /// The number of the ordinary user and of its group.
-pub(crate) const ORDINARY: u32 = 65534;
+const ORDINARY: u32 = 65534;
+/// The number of the user that processes of root run as, and of its group.
+pub(crate) const ANOTHER: u32 = 1_900_000_001;
 
 impl User {
     /// Returns the users that a promise about the sandbox has to be kept for.
     #[expect(clippy::print_stderr, reason = "says what a run of the tests did not check")]
     pub(crate) fn all() -> Vec<Self> {
         if rustix::process::geteuid().is_root() {
-            return vec![Self::Own, Self::Ordinary];
+            return vec![Self::Own, Self::Ordinary, Self::RootForAnother];
         }
         eprintln!("only root can start a launcher for another user: checked for this user only");
         vec![Self::Own]
     }
 
-    /// Returns a command as this user.
+    /// Returns the number of the user that processes in the sandbox have, where that is not who runs the tests.
+    pub(crate) fn number(self) -> Option<u32> {
+        match self {
+            Self::Own => None,
+            Self::Ordinary => Some(ORDINARY),
+            Self::RootForAnother => Some(ANOTHER),
+        }
+    }
+
+    /// Returns a command as the user of processes in the sandbox.
     pub(crate) fn command(self, program: &str) -> Vec<String> {
-        let ordinary = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-        let prefix = match self {
-            Self::Own => &[][..],
-            Self::Ordinary => &ordinary[..],
-        };
-        prefix.iter().copied().chain([program]).map(str::to_owned).collect()
+        let prefix = self.number().map(|number| {
+            let (user, group) = (format!("--reuid={number}"), format!("--regid={number}"));
+            ["/usr/bin/setpriv".to_owned(), user, group, "--clear-groups".to_owned()]
+        });
+        prefix.into_iter().flatten().chain([program.to_owned()]).collect()
     }
 }
 
@@ -79,11 +92,16 @@ impl Ground {
         for folder in ["", "skill", "run", "other-skill", "home", "artel"] {
             let path = root.path().join(folder);
             std::fs::create_dir_all(&path).expect("a folder");
-            if user == User::Ordinary {
-                std::os::unix::fs::chown(&path, Some(ORDINARY), Some(ORDINARY)).expect("root may do so");
+            // A user of its own has its own folder, and of the others nothing.
+            if user == User::Ordinary || user == User::RootForAnother && folder == "run" {
+                std::os::unix::fs::chown(&path, user.number(), user.number()).expect("root may do so");
             }
         }
-        Self { launcher: launcher_of(user).await, root }
+        let run_as = match user {
+            User::Own | User::Ordinary => RunAs::Artel,
+            User::RootForAnother => another(ANOTHER),
+        };
+        Self { launcher: launcher_of(user).await, root, run_as }
     }
 
     pub(crate) fn path(&self, relative: &str) -> Utf8PathBuf {
@@ -118,6 +136,7 @@ impl Ground {
                 ("HOME".to_owned(), self.path("run").into_string()),
                 ("TMPDIR".to_owned(), self.path("run").into_string()),
             ],
+            run_as: self.run_as,
             sandbox: Sandbox::On(self.profile()),
             limits: limits(),
         }
@@ -175,10 +194,20 @@ pub(crate) async fn launcher_with(mark: ProcessMark) -> Launcher {
 
 async fn launcher_of(user: User) -> Launcher {
     let own = LauncherProgram::at(env!("CARGO_BIN_EXE_artel-launcher"));
-    let mut command = user.command(env!("CARGO_BIN_EXE_artel-launcher")).into_iter();
+    let launcher = env!("CARGO_BIN_EXE_artel-launcher");
+    let command = match user {
+        User::Own | User::RootForAnother => vec![launcher.to_owned()],
+        User::Ordinary => user.command(launcher),
+    };
+    let mut command = command.into_iter();
     let path = command.next().expect("a command has a program").into();
     let program = LauncherProgram { path, arguments: command.chain(own.arguments).collect() };
     Launcher::start(LauncherConfig { program, guard: None }).await.expect("the launcher starts")
+}
+
+/// A user that root starts processes as.
+pub(crate) fn another(user: u32) -> RunAs {
+    RunAs::User { user, group: user, closed_files: ClosedFiles::Read }
 }
 
 pub(crate) fn limits() -> ProcessLimits {

@@ -163,6 +163,7 @@ fn write_skill(folder: &Utf8Path, name: &str, script: &str) {
 fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
+        users: None,
         limits: limits(),
         grants: Grants::default(),
         grace_ms: 1000,

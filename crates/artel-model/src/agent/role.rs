@@ -3,14 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::NAME_CHARS_MAX;
 use crate::tool::ToolPattern;
 
 /// The name of a role: `designer`, `constraint_solver`.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = NAME_CHARS_MAX, "pattern" = RoleName::PATTERN))]
 pub struct RoleName(String);
 
 /// A text that is no role's name.
@@ -30,6 +33,9 @@ pub struct Role {
 }
 
 impl RoleName {
+    /// What a name looks like, as a JSON Schema says it; the length is said apart.
+    pub const PATTERN: &str = "^[A-Za-z0-9_-]+$";
+
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -9,9 +9,11 @@ use super::spec::{CommandLine, DriverKind, Thinking};
 use crate::id::AgentId;
 use crate::limit::{
     AGENT_CHILDREN_MAX, AGENT_METADATA_BYTES_MAX, AGENT_METADATA_KEYS_MAX, AGENT_NAME_CHARS_MAX,
-    AGENT_TASK_BYTES_MAX, PARAMS_BYTES_MAX, PLAN_BYTES_MAX, TIMEOUT_S_MAX,
+    AGENT_TASK_BYTES_MAX, AGENT_WORD_BYTES_MAX, COMMAND_WORDS_MAX, PARAMS_BYTES_MAX, PLAN_BYTES_MAX,
+    TIMEOUT_S_MAX,
 };
 use crate::name::SkillName;
+use crate::number::whole;
 
 /// What somebody wants to spawn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,10 +75,6 @@ const FIELDS: &[&str] = &[
     "metadata",
     "max_children",
 ];
-/// Characters of a model's name or a workspace's.
-const WORD_CHARS_MAX: usize = 200;
-const COMMAND_WORDS_MAX: usize = 200;
-
 impl SpawnRequest {
     /// Reads a request.
     pub fn read(document: &Map<String, Value>) -> Result<Self, Vec<SpawnError>> {
@@ -93,7 +91,7 @@ impl SpawnRequest {
             plan: reader.plan(),
             command: reader.command(),
             role: reader.parsed("role", "the name of a role"),
-            workspace_id: reader.text("workspace_id", WORD_CHARS_MAX),
+            workspace_id: reader.text("workspace_id", AGENT_WORD_BYTES_MAX),
             name: reader.name(),
             model: reader.model(),
             thinking: reader.word("thinking", Thinking::ALL, Thinking::as_str),
@@ -193,7 +191,8 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self, name: &str, min: u64, max: u64) -> Option<u64> {
-        let number = self.value(name)?.as_u64().filter(|number| (min..=max).contains(number));
+        let number =
+            self.value(name)?.as_number().and_then(whole).filter(|number| (min..=max).contains(number));
         if number.is_none() {
             self.wrong(name, format!("a whole number from {min} to {max}"));
         }
@@ -224,7 +223,7 @@ impl<'a> Reader<'a> {
 
     /// A model's name may come to stand on a command line, where it must not be taken for an option.
     fn model(&mut self) -> Option<String> {
-        let model = self.text("model", WORD_CHARS_MAX)?;
+        let model = self.text("model", AGENT_WORD_BYTES_MAX)?;
         let fits = !model.trim_start().starts_with('-') && !model.contains(char::is_control);
         if !fits {
             self.wrong("model", "a name of printable characters that does not begin with a dash");
@@ -250,7 +249,7 @@ impl<'a> Reader<'a> {
     }
 
     fn command(&mut self) -> Option<CommandLine> {
-        let client = self.text("client", WORD_CHARS_MAX);
+        let client = self.text("client", AGENT_WORD_BYTES_MAX);
         let command =
             if self.value("command").is_some() { self.texts("command", COMMAND_WORDS_MAX) } else { None };
         if client.is_none() && command.is_none() {

@@ -12,6 +12,9 @@ use crate::catalog::hub_visibility::HubVisibility;
 use crate::id::HubId;
 use crate::time::Timestamp;
 
+/// What the name of a variable with a token for a hub begins with.
+pub const CREDENTIALS_PREFIX: &str = "ARTEL_HUB_TOKEN_";
+
 /// What kind of place a hub is.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]

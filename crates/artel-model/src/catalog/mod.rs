@@ -14,7 +14,7 @@ mod visibility;
 
 pub use audit::{AuditAction, AuditEntry};
 pub use custom::{CustomFile, CustomSkill, SkillChange};
-pub use hub::{Hub, HubKind, HubStatus, UnknownHubKind};
+pub use hub::{CREDENTIALS_PREFIX, Hub, HubKind, HubStatus, UnknownHubKind};
 pub use hub_visibility::{HubVisibility, HubVisibilityError, PathRule};
 pub use key::ApiKey;
 pub use scan::{

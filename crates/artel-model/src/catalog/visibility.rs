@@ -117,6 +117,9 @@ impl Visibility {
         }
     }
 
+    /// The words for all of them.
+    pub const WORDS: [&str; 3] = ["global", "team", "personal"];
+
     /// Returns the word for it.
     pub fn as_str(&self) -> &'static str {
         match self {

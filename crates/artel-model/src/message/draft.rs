@@ -6,6 +6,7 @@ use super::envelope::{Address, Message, MessageKind, Priority, Sender, Ttl};
 use super::payload::Payload;
 use super::topic::Topic;
 use crate::id::{CorrelationId, MessageId};
+use crate::number::whole;
 use crate::time::Timestamp;
 use crate::trace::TraceParent;
 
@@ -234,7 +235,7 @@ impl Reader<'_> {
 
     fn number<T>(&mut self, name: &'static str, read: impl Fn(u64) -> Option<T>) -> Option<T> {
         let (name, value) = self.field(name)?;
-        let found = value.as_u64().and_then(read);
+        let found = value.as_number().and_then(whole).and_then(read);
         if found.is_none() {
             let range =
                 if name == "ttl" { "a number of seconds from 1 to 3600" } else { "a number from 1 to 10" };

@@ -17,15 +17,18 @@ use crate::trace::TraceParent;
 pub const TTL_S_DEFAULT: u32 = 60;
 /// How urgent a message is when nothing is said.
 pub const PRIORITY_DEFAULT: u8 = 5;
-const PRIORITY_LOWEST: u8 = 10;
-const SYSTEM: &str = "system";
-const BROADCAST: &str = "broadcast";
+/// How urgent the least urgent message is.
+pub const PRIORITY_LOWEST: u8 = 10;
+/// The word for artel itself as a sender.
+pub const SYSTEM: &str = "system";
+/// The word for all agents as recipients.
+pub const BROADCAST: &str = "broadcast";
 
 /// A message.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(into = "Wire", try_from = "Wire")]
 pub struct Message {
-    /// Its id; a second one with the same id is the same message.
+    /// Its id; a second one of the same sender with the same id is the same message.
     pub id: MessageId,
     /// From whom.
     pub sender: Sender,

@@ -3,18 +3,23 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{TOPIC_CHARS_MAX, TOPIC_TOKENS_MAX};
 
 /// What an event is about: `navigation.complete`.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = TOPIC_CHARS_MAX, "pattern" = topic_pattern("[A-Za-z0-9_-]+", "[A-Za-z0-9_-]+")))]
 pub struct Topic(String);
 
 /// Which topics are meant: `*` stands for one part, `>` at the end for one or more.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = TOPIC_CHARS_MAX, "pattern" = topic_pattern(r"([A-Za-z0-9_-]+|\*)", r"([A-Za-z0-9_-]+|\*|>)")))]
 pub struct TopicPattern(String);
 
 /// Why a text is no topic, or no pattern of topics.
@@ -36,6 +41,13 @@ pub enum TopicError {
 
 const ONE: &str = "*";
 const REST: &str = ">";
+
+/// Returns what topics look like, as a JSON Schema says it: parts of that form with dots between. The last part may be
+/// another one.
+fn topic_pattern(part: &str, last: &str) -> String {
+    let further = TOPIC_TOKENS_MAX - 1;
+    format!(r"^({part}\.){{0,{further}}}{last}$")
+}
 
 impl Topic {
     /// Returns the topic as text.

@@ -34,7 +34,7 @@ pub struct PlanDocument {
     #[schemars(default)]
     pub parallel: bool,
     /// Skills that the plan must not use.
-    #[schemars(default, with = "Vec<String>")]
+    #[schemars(default)]
     pub disabled_skills: Vec<SkillName>,
     /// How the plan came to be.
     #[schemars(default = "PlanMetadata::first")]
@@ -47,7 +47,6 @@ pub struct PlanDocument {
 #[schemars(extend("patternProperties" = {"^\\$": true}, "oneOf" = [{"required": ["toolPath"]}, {"required": ["skill"]}]))]
 pub struct ToolInvocation {
     /// Its name in the plan.
-    #[schemars(with = "String", length(min = 1, max = 200))]
     pub tool_id: StepId,
     /// The path of a script that belongs to a skill.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,13 +58,13 @@ pub struct ToolInvocation {
     pub skill: Option<SkillChoice>,
     /// The script of that skill; what the skill runs by itself when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default, with = "Option<String>")]
+    #[schemars(default)]
     pub script: Option<LocalName>,
     /// Its input; strings may hold `${toolId.output.path}`.
     #[schemars(default)]
     pub input: Map<String, Value>,
     /// The tools it waits for.
-    #[schemars(default, with = "Vec<String>")]
+    #[schemars(default)]
     pub dependencies: Vec<StepId>,
     /// Whether its failure fails the plan.
     #[schemars(default = "yes")]

@@ -1,13 +1,13 @@
 //! From the headers of a request to a principal.
 //!
 //! What is cheap to check is checked first, and lets its sender in whatever others at the same address do. Only what
-//! fails counts against the address. Because the slow hash of a key is dear, an address that failed too often gets one only
-//! for a key that exists, and waits for it in a queue of its own: wrong credentials are slowed down, right ones behind the
-//! same address are still let in.
+//! fails counts against the address. Because the slow hash of a key is dear, an address that failed too often waits for it
+//! in a queue of its own, one at a time: wrong credentials are slowed down, right ones behind the same address are still let
+//! in. A key that does not exist waits there as well, so that no time tells which keys there are.
 
 use std::sync::Arc;
 
-use artel_app::{KeyRing, KeyText, Lane, OperationError, Stores};
+use artel_app::{KeyRing, KeyText, Lane, OperationError, Owners, Stores};
 use artel_model::access::{AdminToken, Principal, UserId};
 use artel_model::time::Timestamp;
 use artel_store::PersonStore;
@@ -91,10 +91,11 @@ impl Authenticator {
     }
 
     /// Lets in the users of an identity provider too. From then on the keys of those whom it knows stand for no team that
-    /// they have left.
+    /// they have left, and not for `admin` when they are no administrators any more.
     pub fn with_oidc(self, config: OidcConfig) -> Result<Self, OidcConfigError> {
+        let owners = Owners { people: self.people.clone(), admin_teams: config.admin_teams.clone() };
         let oidc = Some((OidcVerifier::new(config)?, SignIns::new(self.people.clone())));
-        self.keys.know_people(self.people.clone());
+        self.keys.know_owners(owners);
         Ok(Self { oidc, ..self })
     }
 
@@ -196,11 +197,69 @@ impl Authenticator {
                 limits.refusals.give_back(&from, now);
                 found
             }
-            Err(too_many) if !self.keys.is_there(&key, now).await? => {
-                return Err(AuthRefused::from(too_many).into());
-            }
+            // An unknown key costs the same as a known one with a wrong secret, so that the time tells no caller which
+            // keys there are.
             Err(_) => self.keys.prove(&key, Lane::Suspect, now).await,
         };
         found.map_err(OperationError::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artel_model::catalog::ApiKey;
+    use artel_store::{KeyStore as _, MemoryStore};
+    use axum::http::HeaderValue;
+
+    use super::*;
+    use crate::config::ServerConfig;
+
+    /// Returns what a key is answered that is presented from an address which failed too often, while the only turn of
+    /// such addresses is taken.
+    async fn answered(authenticator: &Authenticator, limits: &Limits, key: &KeyText) -> (u16, String) {
+        let address = ClientAddress([192, 0, 2, 7].into());
+        let now = Timestamp::from_millis(1_000);
+        while limits.refusals.take(&address.neighbourhood(), now).is_ok() {}
+        let mut headers = HeaderMap::new();
+        headers.insert("x-artel-key", HeaderValue::from_str(&key.reveal()).unwrap());
+        let refused = authenticator.authenticate(&headers, address, limits, now).await.unwrap_err();
+        (refused.kind.status(), format!("{refused:?}"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn above_the_limit_an_unknown_key_waits_like_one_with_a_wrong_secret() {
+        let store = Arc::new(MemoryStore::new());
+        let keys = KeyRing::new(store.clone());
+        let (admin, people) = (RoleToken::of_hash(hash_of("x")), store.clone());
+        let authenticator = Authenticator { admin, metrics: None, keys, oidc: None, people };
+        let (known, unknown) = (KeyText::fresh(), KeyText::fresh());
+        let row = ApiKey {
+            key_id: known.id().to_owned(),
+            key_hash: "of another secret".to_owned(),
+            label: String::new(),
+            owner_user_id: "ann".parse().unwrap(),
+            team_ids: [].into(),
+            scopes: [].into(),
+            created_at: Timestamp::from_millis(0),
+            expires_at: None,
+            revoked_at: None,
+            last_used_at: None,
+        };
+        assert!(store.create_key(&row, 10).await.unwrap());
+        // One a minute, so that who is refused at once is told to come back much later than who waited.
+        let limits = Limits::new(&ServerConfig { refused_per_minute: 1, ..ServerConfig::default() });
+        let turn = authenticator.keys.suspect_turn().await;
+        let both = [
+            answered(&authenticator, &limits, &known).await,
+            answered(&authenticator, &limits, &unknown).await,
+        ];
+        assert_eq!(both[0], both[1]);
+        assert_eq!(both[0].0, 429);
+        assert!(both[0].1.contains("Some(1)"), "it waited for the turn: {}", both[0].1);
+        drop(turn);
+        // With a turn, both are hashed and refused alike.
+        let one = answered(&authenticator, &limits, &known).await;
+        assert_eq!(one, answered(&authenticator, &limits, &unknown).await);
+        assert_eq!(one.0, 429);
     }
 }

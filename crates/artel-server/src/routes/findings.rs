@@ -7,6 +7,7 @@ use artel_app::{App, OperationError, Reread};
 use artel_catalog::scan::cisco::ATTRIBUTION;
 use artel_model::access::Scope;
 use artel_model::catalog::{AuditAction, Override};
+use artel_model::limit::OVERRIDE_REASON_CHARS_MAX;
 use artel_store::{Cursor, FindingFilter, PageRequest};
 use axum::Json;
 use axum::extract::State;
@@ -22,8 +23,6 @@ const GROUP: &str = "scan findings";
 const PAGE: usize = 50;
 /// Findings on a page at most.
 const PAGE_MAX: usize = 200;
-/// Characters of a reason.
-const REASON_CHARS_MAX: usize = 1000;
 const ADMINS: &str = "Only administrators can override the verdict of a scan.";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -136,8 +135,9 @@ async fn set_override(
     JsonBody(draft): JsonBody<OverrideDraft>,
 ) -> Result<Json<Override>, ApiError> {
     let reason = draft.reason.trim().to_owned();
-    if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
-        return Err(OperationError::unprocessable("invalid_body", "`reason` has 1 to 1000 characters").into());
+    if reason.is_empty() || reason.chars().count() > OVERRIDE_REASON_CHARS_MAX {
+        let message = format!("`reason` has 1 to {OVERRIDE_REASON_CHARS_MAX} characters");
+        return Err(OperationError::unprocessable("invalid_body", message).into());
     }
     if !is_known(&app, &content_hash) {
         return Err(OperationError::not_found("skill").into());

@@ -2,7 +2,7 @@
 
 use artel_api::messages::{
     DeadMessage, DeadQuery, MailWish, Mailbox, Marked, MessageCounts, MessageWish, ReadMark, SentMessage,
-    WaitQuery,
+    WaitQuery, published_event, waiting_request,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_app::{App, operations};
@@ -47,6 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
         path: "/api/messages/publish",
         id: "publishEvent",
         summary: "Publishes an event of an agent of yours about a topic.",
+        body: Body::Required(&[Payload::Json(published_event)]),
         ..MESSAGES
     };
     let request = Endpoint {
@@ -54,6 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
         id: "request",
         summary: "Sends a request of an agent of yours and waits for its answer.",
         query: Some(shape::<WaitQuery>),
+        body: Body::Required(&[Payload::Json(waiting_request)]),
         answers: &[
             Answer {
                 status: 200,

@@ -1,8 +1,10 @@
 //! Whose data scripts see: two people use one skill through every way in, and neither sees or changes what the other kept.
 
+use artel_engine::process::can_run_as;
 use artel_model::limit::IDENTITY_CHARS_MAX;
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::place::{Place, TestSkill};
 use crate::plans::end_of;
 use crate::skills_place::skill_path;
@@ -90,4 +92,37 @@ async fn data_has_a_quota_and_can_be_removed() {
     assert_eq!(ann.call("DELETE", &data("keep"), &[], None).await.status, 204);
     assert_eq!(Way::Run.output(&ann, &place, "count").await["n"], json!(1));
     assert_eq!(Way::Run.output(&bob, &place, "count").await["n"], json!(2), "and ann nothing of bob's");
+}
+
+/// A script that tells as whom it runs, whose its folders are, and what it is left of root.
+const WHO: &str = r#"touch "$ARTEL_DATA_DIR/made" made
+echo '{"version":"0","type":"done","ok":true,"output":{"user":'$(id -u)',"run":'$(stat -c %u .)',"data":'$(stat -c %u "$ARTEL_DATA_DIR/made")'}}'"#;
+
+async fn who(client: &Client, skill: &str) -> Value {
+    let run = client.post("/api/runs", json!({ "skill": skill })).await.expect(202);
+    end_of(client, &run).await["executionTrace"][0]["output"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_of_different_owners_run_as_different_users() {
+    let skills = [TestSkill("who", json!({}), WHO), TestSkill("other", json!({}), WHO)];
+    let place = Place::open(&skills).await;
+    let (ann, bob) = (place.person("ann").await, place.person("bob").await);
+    let [first, second, again, other] =
+        [who(&ann, "who").await, who(&bob, "who").await, who(&ann, "who").await, who(&ann, "other").await];
+    assert_eq!(first, again, "the same data is the same user's");
+    for seen in [&first, &second, &other] {
+        assert!(
+            seen["user"].is_u64() && seen["user"] == seen["run"] && seen["user"] == seen["data"],
+            "{seen}"
+        );
+    }
+    // Only root can have other users; an ordinary user's scripts run as that user.
+    if can_run_as(1_900_000_000..=1_900_999_999).is_ok() {
+        assert_ne!(first["user"], second["user"]);
+        assert_ne!(first["user"], other["user"]);
+        assert_ne!(first["user"], 0);
+    } else {
+        assert_eq!(first["user"], second["user"]);
+    }
 }

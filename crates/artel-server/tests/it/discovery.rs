@@ -85,7 +85,7 @@ async fn what_is_published_follows_the_catalog() {
     let tag = before.header("etag").to_owned();
     let again = anybody.call("GET", INDEX_PATH, &[("If-None-Match", &tag)], None).await;
     assert_eq!(again.status, 304);
-    fs::remove_dir_all(place.path("skills/one-file")).unwrap();
+    artel_engine::remove_folder(&place.path("skills/one-file")).unwrap();
     place.catalogs.refresh(Reread::Folders).await.unwrap();
     let after = anybody.call("GET", INDEX_PATH, &[("If-None-Match", &tag)], None).await.expect(200);
     assert!(!after.to_string().contains("one-file"));

@@ -451,7 +451,7 @@ async fn skills_of_a_hub_are_seen_by_whom_they_are_for() {
         assert!(refused.body["message"].as_str().unwrap().contains(word), "{}", refused.text);
     }
     // A hub that fails is no business of those who see nothing of it.
-    fs::remove_dir_all(&repository.path).unwrap();
+    artel_engine::remove_folder(&repository.path).unwrap();
     fetched(&shop, &made).await;
     assert_eq!(ann.get("/api/skills").await.expect(200)["meta"]["unavailable_sources"], json!([]));
 }

@@ -90,6 +90,22 @@ async fn nobody_gives_a_key_more_than_they_have() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_an_administrator_is_an_ordinary_one_when_its_owner_leaves_the_group() {
+    let provider = Provider::open().await;
+    let place = Place::open_with_parts(&[], |parts| provider.trusted_by(parts)).await;
+    let boss = place.admin.with(Some(&provider.token("ann", &["bosses"])));
+    let wish = json!({"scopes": ["admin", "catalog:read"]});
+    let made = boss.post(KEYS, wish).await.expect(201);
+    let kept = boss.post(KEYS, json!({"scopes": ["admin"]})).await.expect(201);
+    let key = |made: &serde_json::Value| place.admin.with(made["key"].as_str());
+    key(&kept).get("/api/audit").await.expect(200);
+    // The provider says something else, and the key that was made before is used for the first time.
+    place.admin.with(Some(&provider.token("ann", &["blue"]))).get("/api/whoami").await.expect(200);
+    key(&made).get("/api/audit").await.refused(403, "forbidden");
+    assert_eq!(key(&made).get("/api/whoami").await.expect(200)["scopes"], json!(["catalog:read"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn keys_of_others_do_not_exist() {
     let provider = Provider::open().await;
     let place = Place::open_with_parts(&[], |parts| provider.trusted_by(parts)).await;

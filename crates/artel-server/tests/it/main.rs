@@ -33,6 +33,7 @@ mod messages;
 #[expect(dead_code, reason = "the tests of agents need more of it")]
 mod model_server;
 mod openapi;
+mod openapi_examples;
 mod operator;
 mod personal_settings;
 mod place;

@@ -24,7 +24,7 @@ use artel_catalog::hub::CredentialsRef;
 use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::hub::{HubFetcher, HubFetcherConfig, HubSecrets, HubToken};
 use artel_engine::planner::{PatternPlanner, Planner};
-use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits};
+use artel_engine::process::{Launcher, LauncherConfig, LauncherProgram, ProcessLimits, can_run_as};
 use artel_engine::{
     AssetStore, Clock, DataFolders, Engine, EngineConfig, Grants, OwnEnvironment, SandboxMode, ScriptHands,
     ScriptRules, Shelves,
@@ -35,6 +35,7 @@ use artel_model::catalog::{Gate, Severity};
 use artel_model::data_scope::SkillOrigin;
 use artel_model::quota::Quotas;
 use artel_model::setting::EnvAllowList;
+use artel_model::user_range::UserRange;
 use artel_server::{Authenticator, Http, HttpParts, McpChatTools, Server, ServerConfig};
 use artel_store::{MemoryStore, OwnerId};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -375,6 +376,7 @@ impl OwnEnvironment for NoVariables {
 fn rules(base: &Utf8Path) -> ScriptRules {
     ScriptRules {
         sandbox: SandboxMode::Enforce,
+        users: can_run_as(1_900_000_000..=1_900_999_999).ok().map(|()| UserRange::USUAL),
         limits: ProcessLimits {
             cpu_s: 60,
             memory_bytes: 512 << 20,

@@ -212,11 +212,9 @@ impl Actor {
             None => message["recipient_id"] = agent(1).into(),
         }
         if let Some(id) = message_id {
-            // An id of a message is one for all who send, so each principal has ids of its own.
-            message["message_id"] =
-                Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{} {id}", self.word).as_bytes())
-                    .to_string()
-                    .into();
+            // The same for both principals: an id is its sender's.
+            let id = u128::try_from(id).unwrap_or_default();
+            message["message_id"] = Uuid::from_u128(id + 1).to_string().into();
         }
         self.messages += 1;
         self.client.post("/api/messages", message).await

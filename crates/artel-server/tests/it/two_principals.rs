@@ -8,6 +8,7 @@
 use serde_json::json;
 
 use crate::canonical::Canonical;
+use crate::mcp_talker::Talker;
 use crate::place::{Place, TestSkill, done};
 use crate::plans::plan;
 use crate::principal_calls::{Actor, Call, Dice, NAMES};
@@ -27,7 +28,7 @@ echo $count > "$ARTEL_DATA_DIR/count"
 echo "{\"version\":\"0\",\"type\":\"done\",\"ok\":true,\"output\":{\"count\":$count}}"
 "#;
 /// What can be asked without knowing an id.
-const QUESTIONS: [&str; 28] = [
+const QUESTIONS: [&str; 29] = [
     "/api/skills?include_content=true",
     "/api/skills?page_size=1&page=2",
     "/api/skills?q=cake",
@@ -36,6 +37,7 @@ const QUESTIONS: [&str; 28] = [
     "/skills",
     "/api/skills/default%2Fbake",
     "/api/skills/default%2Fbake/config",
+    "/api/skills/health",
     "/api/skills/supervisor-status",
     "/internal/supervisor/skills-status",
     "/api/scan-findings",
@@ -131,6 +133,7 @@ async fn told(program: &Program, teams: Teams, is_quiet: bool) -> Vec<Vec<String
         lines.extend(look(&watcher, &mut canonical).await);
         told.push(lines);
     }
+    told.push(ask_over_mcp(&watcher, &place, &mut canonical).await);
     told.push(listen(&mut watcher, &place, &mut canonical).await);
     place.stop().await;
     told
@@ -159,6 +162,25 @@ async fn look(watcher: &Actor, canonical: &mut Canonical) -> Vec<String> {
         let checked = watcher.client.post("/api/plans/validate", plan(name, json!({}))).await;
         told.push(format!("validate {name}: {}", canonical.answer(&checked)));
     }
+    told
+}
+
+/// What the watcher is told over MCP: which tools there are, and what some of them answer.
+async fn ask_over_mcp(watcher: &Actor, place: &Place, canonical: &mut Canonical) -> Vec<String> {
+    let talker = Talker::begin(place, &watcher.client.credential().unwrap()).await;
+    let mut told = vec![format!("tools: {:?}", talker.tools().await)];
+    for (tool, arguments) in [
+        ("search_skills", json!({"query": "cake"})),
+        ("read_skill", json!({"name": "bake"})),
+        ("read_skill", json!({"name": "brew"})),
+        ("list_agents", json!({})),
+        ("list_runs", json!({})),
+    ] {
+        let answer = talker.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let answer = answer.messages.last().cloned().unwrap_or_default();
+        told.push(format!("{tool} {arguments}: {}", canonical.value("", &answer)));
+    }
+    talker.end().await;
     told
 }
 

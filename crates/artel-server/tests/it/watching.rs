@@ -55,7 +55,7 @@ async fn a_folder_that_changes_is_read_again_without_being_told() {
         now["sync_status"] == "in_sync"
     })
     .await;
-    std::fs::remove_dir_all(shop.path("skills/apple")).unwrap();
+    artel_engine::remove_folder(&shop.path("skills/apple")).unwrap();
     until(&shop.admin, &shop.catalogs, "/api/skills", |list| names(list) == ["pear"]).await;
     following.abort();
 }

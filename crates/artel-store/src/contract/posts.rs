@@ -50,6 +50,31 @@ pub async fn strangers_neither_get_nor_send_messages(store: SharedAgents) {
     assert_eq!(send(&store, to(1, 9)).await, delivered(&[9]));
 }
 
+/// An id is its sender's: the same one of another sender is another message, in mailboxes and in topics.
+pub async fn an_id_of_a_message_is_its_senders(store: SharedAgents) {
+    for number in [1, 2, 3] {
+        spawn(&store, number).await;
+    }
+    let guessed = Message { sender: from(1), ..to(7, 3) };
+    let meant = Message { sender: from(2), ..to(7, 3) };
+    assert_eq!(send(&store, guessed.clone()).await, delivered(&[3]));
+    assert_eq!(send(&store, meant.clone()).await, delivered(&[3]));
+    assert_eq!(send(&store, to(7, 3)).await, delivered(&[3]));
+    assert_eq!(send(&store, meant).await, Posted::Duplicate);
+    assert_eq!(send(&store, Message { sender: from(1), ..to(7, 2) }).await, Posted::Duplicate);
+    assert_eq!(unread(&store, 3).await, [7, 7, 7]);
+    assert_eq!(store.mark_read(agent_id(3), &[message_id(7)]).await.expect(WORKS), 3);
+    assert_eq!(unread(&store, 3).await, []);
+    let topic = Address::Topic("a".parse().expect("it is a topic"));
+    let event = |sender| Message { sender, ..message(7, topic.clone()) };
+    let mut places = Vec::new();
+    for sender in [from(1), from(2), Sender::System, from(1)] {
+        places.push(store.keep_event(event(sender), 10).await.expect(WORKS));
+    }
+    assert!(places[0] < places[1] && places[1] < places[2]);
+    assert_eq!(places[3], places[0]);
+}
+
 /// Messages reach agents in every state but the last, and only those send some.
 pub async fn only_the_terminated_have_no_mailbox(store: SharedAgents) {
     spawn(&store, 1).await;
@@ -73,7 +98,7 @@ pub async fn a_message_is_posted_once(store: SharedAgents) {
     spawn(&store, 1).await;
     spawn(&store, 2).await;
     assert_eq!(send(&store, to(1, 1)).await, delivered(&[1]));
-    for again in [to(1, 1), to(1, 2), to(1, 9), to_all(1, from(8))] {
+    for again in [to(1, 1), to(1, 2), to(1, 9), to_all(1, Sender::System)] {
         assert_eq!(send(&store, again).await, Posted::Duplicate);
     }
     assert_eq!((unread(&store, 1).await, unread(&store, 2).await), (vec![1], vec![]));

@@ -96,6 +96,7 @@ macro_rules! agent_contract_suite {
             strangers_neither_get_nor_send_messages
             only_the_terminated_have_no_mailbox
             a_message_is_posted_once
+            an_id_of_a_message_is_its_senders
             one_of_many_posts_of_a_message_wins
             a_full_mailbox_refuses
             many_posts_at_once_stay_within_the_mailbox

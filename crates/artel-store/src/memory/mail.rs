@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use artel_model::id::{AgentId, CorrelationId, MessageId};
-use artel_model::message::{Address, DeadLetter, DeadReason, Message, MessageKind, Sender, TopicPattern};
+use artel_model::message::{
+    Address, DeadLetter, DeadReason, Message, MessageKey, MessageKind, Sender, TopicPattern,
+};
 use artel_model::time::Timestamp;
 use async_trait::async_trait;
 
@@ -19,10 +21,10 @@ use crate::page::{Page, PageRequest};
 /// All mail.
 #[derive(Debug, Default)]
 pub(super) struct MailTables {
-    /// Every message that is remembered; its id is taken.
-    pub(super) remembered: BTreeMap<MessageId, Arc<Message>>,
+    /// Every message that is remembered; its key is taken.
+    pub(super) remembered: BTreeMap<MessageKey, Arc<Message>>,
     /// The requests among them.
-    requests: BTreeMap<CorrelationId, BTreeSet<MessageId>>,
+    requests: BTreeMap<CorrelationId, BTreeSet<MessageKey>>,
     pub(super) mailboxes: BTreeMap<AgentId, Mailbox>,
     pub(super) dead: Cemetery,
     topics: TopicTable,
@@ -34,9 +36,9 @@ impl MailTables {
     /// Remembers a message.
     pub(super) fn remember(&mut self, message: Arc<Message>) {
         if let (MessageKind::Request, Some(correlation)) = (message.kind, message.correlation) {
-            self.requests.entry(correlation).or_default().insert(message.id);
+            self.requests.entry(correlation).or_default().insert(message.key());
         }
-        self.remembered.insert(message.id, message);
+        self.remembered.insert(message.key(), message);
     }
 
     /// Puts a message into a mailbox.
@@ -141,7 +143,7 @@ impl MailStore for MemoryStore {
     async fn mark_read(&self, agent: AgentId, messages: &[MessageId]) -> Result<u64, StoreError> {
         let mut tables = self.tables();
         let Some(mailbox) = tables.mail.mailboxes.get_mut(&agent) else { return Ok(0) };
-        let marked = messages.iter().filter(|id| mailbox.mark_message(**id)).count() as u64;
+        let marked = mailbox.mark_messages(messages);
         tables.version += u64::from(marked > 0);
         Ok(marked)
     }

@@ -1,6 +1,6 @@
 //! One mailbox in memory: what is unread and what is read, each in the order of reading.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use artel_model::id::MessageId;
@@ -17,7 +17,6 @@ pub(super) type Place = (Priority, Timestamp, u64);
 pub(super) struct Mailbox {
     pub(super) unread: BTreeMap<Place, Arc<Message>>,
     pub(super) read: BTreeMap<Place, Arc<Message>>,
-    places: BTreeMap<MessageId, Place>,
 }
 
 impl Mailbox {
@@ -30,7 +29,6 @@ impl Mailbox {
     /// Puts a message in; `number` counts what was ever put anywhere.
     pub(super) fn put(&mut self, message: Arc<Message>, number: u64) {
         let place = (message.priority, message.timestamp, number);
-        self.places.insert(message.id, place);
         self.unread.insert(place, message);
     }
 
@@ -58,9 +56,13 @@ impl Mailbox {
         (mail, !fresh.is_empty())
     }
 
-    /// Marks a message as read, and says whether it was not yet.
-    pub(super) fn mark_message(&mut self, id: MessageId) -> bool {
-        self.places.get(&id).copied().is_some_and(|place| self.mark(place))
+    /// Marks messages with these ids as read, and returns how many were not yet.
+    pub(super) fn mark_messages(&mut self, ids: &[MessageId]) -> u64 {
+        let ids: BTreeSet<MessageId> = ids.iter().copied().collect();
+        let meant = self.unread.extract_if(.., |_, message| ids.contains(&message.id));
+        let mut marked = 0;
+        self.read.extend(meant.inspect(|_| marked += 1));
+        marked
     }
 
     /// Marks what lies somewhere as read, and says whether something did.
@@ -74,22 +76,12 @@ impl Mailbox {
     /// Takes everything out that is unread and fits, with its number.
     pub(super) fn take_unread(&mut self, fits: impl Fn(&Message) -> bool) -> Vec<(u64, Arc<Message>)> {
         let gone: Vec<_> = self.unread.extract_if(.., |_, message| fits(message)).collect();
-        for (_, message) in &gone {
-            self.places.remove(&message.id);
-        }
         gone.into_iter().map(|((.., number), message)| (number, message)).collect()
     }
 
     /// Removes what is read and expired.
     pub(super) fn forget_read(&mut self, now: Timestamp) {
-        let places = &mut self.places;
-        self.read.retain(|_, message| {
-            let stays = !message.is_expired(now);
-            if !stays {
-                places.remove(&message.id);
-            }
-            stays
-        });
+        self.read.retain(|_, message| !message.is_expired(now));
     }
 }
 

@@ -15,7 +15,7 @@ impl Tables {
         if matches!(post.message.address, Address::Topic(_)) {
             return Posted::Delivered(Vec::new());
         }
-        if self.mail.remembered.contains_key(&post.message.id) {
+        if self.mail.remembered.contains_key(&post.message.key()) {
             return Posted::Duplicate;
         }
         if let Err(refused) = self.check(&post) {

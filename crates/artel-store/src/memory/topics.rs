@@ -16,7 +16,7 @@ pub(super) struct TopicTable {
 impl TopicTable {
     /// Keeps an event unless it is kept, and forgets all but the latest.
     pub(super) fn keep(&mut self, message: Message, keep_max: usize) -> u64 {
-        if let Some((place, _)) = self.events.iter().find(|(_, kept)| kept.id == message.id) {
+        if let Some((place, _)) = self.events.iter().find(|(_, kept)| kept.key() == message.key()) {
             return *place;
         }
         self.last += 1;

@@ -16,9 +16,11 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::doctor_server::{remote_checks, remote_settings, server_settings};
 use super::doctor_serving::serving_checks;
+use super::doctor_users::user_checks;
 use crate::config::{
-    AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, Origin,
-    PlannerKind, PlannerSettings, SECOND_SCANNER, ScannerChoice, ScannerSettings, Setting, StoreChoice,
+    AgentSettings, BusChoice, ClientSettings, CommandsWord, Config, HomeWord, LlmSettings, NetworkWord,
+    Origin, PlannerKind, PlannerSettings, SECOND_SCANNER, ScannerChoice, ScannerSettings, Setting,
+    StoreChoice,
 };
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
@@ -105,6 +107,7 @@ fn running_settings(config: &Config) -> Vec<Row> {
     vec![
         row("store", &config.store, ToString::to_string),
         row("sandbox", &config.sandbox, |mode| mode_word(*mode).to_owned()),
+        row("sandbox_users", &config.sandbox_users, ToString::to_string),
         row("cgroup", &config.cgroup, ToString::to_string),
         row("retention_days", &config.retention_days, days),
         row("run", &config.run, |run| {
@@ -199,8 +202,14 @@ fn client_words(clients: &ClientSettings) -> String {
     };
     let (allowed, keep, pass) = (join(&clients.allowed), clients.keep, join(&clients.pass));
     let programs = join(&clients.programs);
+    let user = clients.user.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    let network = match clients.network {
+        NetworkWord::Preset => "preset",
+        NetworkWord::None => "none",
+    };
     format!(
-        "allowed=[{allowed}] home={home} commands={commands} keep={keep} pass=[{pass}] programs=[{programs}]"
+        "allowed=[{allowed}] home={home} commands={commands} keep={keep} pass=[{pass}] programs=[{programs}] \
+         user={user} network={network}"
     )
 }
 
@@ -256,6 +265,7 @@ fn checks(context: Context<'_>) -> Vec<Check> {
     }
     let mut checks = vec![data_folder(&context.config.data.value), store(context), skills(context)];
     checks.extend(sandbox(context.config));
+    checks.extend(user_checks(context.config));
     for (name, why) in [("sh", "scripts in shell"), ("python3", "scripts in Python")] {
         let (state, detail) = match context.config.environment.on_path(name) {
             Some(path) => (State::Good, path.into_string()),

@@ -11,6 +11,7 @@ mod dispatch;
 mod doctor;
 mod doctor_server;
 mod doctor_serving;
+mod doctor_users;
 mod export;
 mod health;
 mod hub;

@@ -161,6 +161,52 @@ pub(super) struct ClientsTable {
     keep: bool,
     #[serde(default)]
     programs: Vec<Utf8PathBuf>,
+    user: Option<ClientUser>,
+    #[serde(default)]
+    network: NetworkWord,
+}
+
+/// The user that programs of others run as.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum ClientUser {
+    /// By name.
+    Name(String),
+    /// By number.
+    Number(u32),
+}
+
+impl<'de> Deserialize<'de> for ClientUser {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = toml::Value::deserialize(deserializer)?;
+        let wrong = |why: &str| <D::Error as serde::de::Error>::custom(why);
+        match (value.as_str(), value.as_integer()) {
+            (Some(name), None) if !name.is_empty() => Ok(Self::Name(name.to_owned())),
+            (None, Some(number)) => {
+                u32::try_from(number).map(Self::Number).map_err(|_| wrong("no user has this number"))
+            }
+            (Some(_), _) | (None, None) => Err(wrong("a user is a name or a number")),
+        }
+    }
+}
+
+impl fmt::Display for ClientUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// Which network programs of others get.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NetworkWord {
+    /// What each client needs.
+    #[default]
+    Preset,
+    /// None.
+    None,
 }
 
 /// Which home folder programs of others get.
@@ -198,6 +244,9 @@ pub(crate) struct ClientSettings {
     pub(crate) keep: bool,
     /// Folders that they may execute from, beside those where they are installed.
     pub(crate) programs: Vec<Utf8PathBuf>,
+    /// The user that they run as; without it one of the sandbox's users, or artel's own.
+    pub(crate) user: Option<ClientUser>,
+    pub(crate) network: NetworkWord,
 }
 
 impl ClientsTable {
@@ -222,6 +271,8 @@ impl ClientsTable {
             commands: self.commands,
             keep: self.keep,
             programs: self.programs,
+            user: self.user,
+            network: self.network,
         })
     }
 }

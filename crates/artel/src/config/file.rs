@@ -31,6 +31,8 @@ pub(super) struct ConfigFile {
     pub(super) store: Option<String>,
     /// How scripts are kept apart from the machine: enforce, best-effort or off.
     pub(super) sandbox: Option<String>,
+    /// The users that scripts run as where artel is root: auto, off, or a range of numbers.
+    pub(super) sandbox_users: Option<String>,
     /// The control group for scripts: auto, off, or a folder.
     pub(super) cgroup: Option<String>,
     /// Days after which ended runs are removed; without it they are kept.
@@ -70,8 +72,8 @@ pub(super) struct ConfigFile {
 }
 
 /// Every key, for who misspelt one.
-const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, \
-                    retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
+const KEYS: &str = "skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, sandbox_users, \
+                    cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, \
                     metrics, server, quotas, oidc, hubs, scanner, chat, telemetry";
 
 /// What `[limits]` may say.

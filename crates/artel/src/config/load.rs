@@ -14,8 +14,8 @@ use super::environment::Environment;
 use super::file::ConfigFile;
 use super::remote::{RemoteSettings, remote};
 use super::running::{
-    GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, ScriptLimitsTable,
-    StoreChoice, sandbox_mode,
+    GrantSettings, GrantsTable, PlannerSettings, PlannerTable, RunSettings, RunTable, SandboxUsersChoice,
+    ScriptLimitsTable, StoreChoice, sandbox_mode,
 };
 use super::server::{
     HubSettings, HubsTable, OidcSettings, QuotaSettings, QuotasTable, ScannerSettings, ServerSettings,
@@ -70,6 +70,8 @@ pub(crate) struct Config {
     pub(crate) store: Setting<StoreChoice>,
     /// Whether scripts run in a sandbox.
     pub(crate) sandbox: Setting<SandboxMode>,
+    /// The users that scripts run as where artel is root.
+    pub(crate) sandbox_users: Setting<SandboxUsersChoice>,
     /// The control group that scripts are in.
     pub(crate) cgroup: Setting<CgroupChoice>,
     /// Days after which ended runs are removed; never when absent.
@@ -163,6 +165,7 @@ impl Config {
         Ok(Self {
             store: store.unwrap_or_else(|| by_default(StoreChoice::File(data.value.join(DATABASE)))),
             sandbox: sandbox.unwrap_or_else(|| by_default(SandboxMode::Enforce)),
+            sandbox_users: sandbox_users(environment, file.sandbox_users.map(|value| (value, from_file())))?,
             cgroup: cgroup(environment, file.cgroup.map(|value| (value, from_file()))),
             retention_days: optional(file.retention_days.map(NonZero::get), from_file),
             run: table(file.run, from_file, |table: RunTable| table.settings()),
@@ -266,6 +269,18 @@ fn bus(
     match first([flag, variable, file]) {
         Some(Setting { value, origin }) => Ok(Setting { value: BusChoice::read(&value)?, origin }),
         None => Ok(by_default(BusChoice::InProcess)),
+    }
+}
+
+fn sandbox_users(
+    environment: &Environment,
+    file: Option<(String, Origin)>,
+) -> Result<Setting<SandboxUsersChoice>, Failure> {
+    const NAME: &str = "ARTEL_SANDBOX_USERS";
+    let variable = environment.get(NAME).map(|text| (text.to_owned(), Origin::Environment(NAME)));
+    match first([variable, file]) {
+        Some(Setting { value, origin }) => Ok(Setting { value: SandboxUsersChoice::read(&value)?, origin }),
+        None => Ok(by_default(SandboxUsersChoice::Auto)),
     }
 }
 

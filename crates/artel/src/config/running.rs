@@ -6,6 +6,7 @@ use std::num::NonZero;
 use artel_engine::SandboxMode;
 use artel_engine::process::ProcessLimits;
 use artel_model::limit;
+use artel_model::user_range::UserRange;
 use camino::Utf8PathBuf;
 use serde::Deserialize;
 
@@ -62,6 +63,50 @@ pub(super) fn sandbox_mode(text: &str, from: &str) -> Result<SandboxMode, Failur
         "best-effort" => Ok(SandboxMode::BestEffort),
         "off" => Ok(SandboxMode::Off),
         _ => Err(Failure::usage(format!("{from} must be enforce, best-effort or off, not `{text}`"))),
+    }
+}
+
+/// Which users scripts run as where artel is root.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SandboxUsersChoice {
+    /// Those of the usual range, where the machine has them.
+    Auto,
+    /// The user who runs artel.
+    Off,
+    /// Those of this range.
+    Range(UserRange),
+}
+
+impl SandboxUsersChoice {
+    pub(super) fn read(text: &str) -> Result<Self, Failure> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            range => range.parse().map(Self::Range).map_err(|error| {
+                Failure::usage(format!(
+                    "`sandbox_users` is auto, off or a range of users, not `{range}`: {error}"
+                ))
+            }),
+        }
+    }
+
+    /// Returns the range that scripts would get their users from.
+    pub(crate) fn range(self) -> Option<UserRange> {
+        match self {
+            Self::Auto => Some(UserRange::USUAL),
+            Self::Off => None,
+            Self::Range(range) => Some(range),
+        }
+    }
+}
+
+impl fmt::Display for SandboxUsersChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Off => f.write_str("off"),
+            Self::Range(range) => range.fmt(f),
+        }
     }
 }
 

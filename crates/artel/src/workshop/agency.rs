@@ -46,7 +46,7 @@ impl Agency {
             shelves: workshop.shelves(),
             planner,
             llm: drivers::llm(config),
-            command: Some(drivers::command(config, workshop.work(), workshop.data())),
+            command: Some(drivers::command(config, workshop.work(), workshop.data())?),
         };
         let office = open_office(context, &workshop.store, away).await?;
         Ok(Self::with(context, &workshop.store, workshop.owner().clone(), equipment, office))

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use artel_agents::{
-    AfterWork, ClientHome, CommandDriver, CommandDriverConfig, Job, LlmDriver, LlmDriverConfig, ModelChoice,
-    OwnCommands, WorkDriver,
+    AfterWork, ClientHome, ClientNetwork, ClientUsers, CommandDriver, CommandDriverConfig, Job, LlmDriver,
+    LlmDriverConfig, ModelChoice, OwnCommands, WorkDriver,
 };
+use artel_engine::SandboxUsers;
 use artel_model::agent::{AgentSpec, SpawnError, SpawnErrorCode, WorkEnd, WorkOutcome};
 use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,7 +14,8 @@ use serde_json::Map;
 
 use super::open::launcher_program;
 use super::planner::Endpoint;
-use crate::config::{CommandsWord, Config, HomeWord, LlmSettings};
+use super::users::{client_user, sandbox_users};
+use crate::config::{CommandsWord, Config, HomeWord, LlmSettings, NetworkWord};
 use crate::failure::{Failure, chain};
 
 /// Any model.
@@ -53,7 +55,11 @@ pub(super) const KEPT: &str = "agents";
 
 /// Returns what lets programs of others work, each in a folder below `work`, which is removed when artel closes, or where
 /// folders are kept.
-pub(super) fn command(config: &Config, work: &Utf8Path, data: &Utf8Path) -> Arc<dyn WorkDriver> {
+pub(super) fn command(
+    config: &Config,
+    work: &Utf8Path,
+    data: &Utf8Path,
+) -> Result<Arc<dyn WorkDriver>, Failure> {
     let (clients, environment) = (&config.clients.value, &config.environment);
     let path = environment.get("PATH").unwrap_or_default().split(':').filter(|folder| !folder.is_empty());
     let home = environment.get("HOME").map(Utf8PathBuf::from);
@@ -71,12 +77,21 @@ pub(super) fn command(config: &Config, work: &Utf8Path, data: &Utf8Path) -> Arc<
             CommandsWord::Known => OwnCommands::Refused,
         },
         sandbox: config.sandbox.value,
+        users: match client_user(config)? {
+            Some((user, group)) => ClientUsers::One { user, group },
+            None => sandbox_users(config)?
+                .map_or(ClientUsers::Artel, |range| ClientUsers::OnePerAgent(SandboxUsers::new(range, data))),
+        },
+        network: match clients.network {
+            NetworkWord::Preset => ClientNetwork::AsPreset,
+            NetworkWord::None => ClientNetwork::Denied,
+        },
         programs: clients.programs.clone(),
         limits: config.script_limits.value,
         grace_ms: config.run.value.grace_ms,
         after: if clients.keep { AfterWork::Keep } else { AfterWork::Remove },
     };
-    Arc::new(CommandDriver::new(launcher_program(config), driver))
+    Ok(Arc::new(CommandDriver::new(launcher_program(config), driver)))
 }
 
 /// A driver that was configured, and cannot be used as it is.

@@ -23,6 +23,7 @@ mod serving;
 mod shelf;
 mod store;
 mod teller;
+mod users;
 
 pub(crate) use agency::Agency;
 pub(crate) use application::{app_to_read, app_to_work};
@@ -37,3 +38,4 @@ pub(crate) use serving::{Serving, Token, server_config};
 pub(crate) use shelf::{Shelf, local_health};
 pub(crate) use store::Store;
 pub(crate) use teller::Teller;
+pub(crate) use users::{UsersState, client_user, users_state};

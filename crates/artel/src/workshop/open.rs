@@ -18,6 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::owners::{owners, tenancy};
 use super::shelf::{Shelf, absolute};
 use super::store::{Store, make_private};
+use super::users::sandbox_users;
 use crate::command::Context;
 use crate::config::{Config, Environment};
 use crate::failure::Failure;
@@ -97,7 +98,7 @@ impl Workshop {
             launcher.clone(),
             shelves.clone(),
             AssetStore::new(data.join(ASSETS)),
-            rules(config, data.clone(), work.clone()),
+            rules(config, data.clone(), work.clone())?,
         );
         #[cfg(debug_assertions)]
         let runs = super::mortal::mortal(store.runs.clone(), &config.environment);
@@ -194,11 +195,12 @@ pub(crate) fn person(environment: &Environment) -> Origin {
     Origin(environment.get("USER").unwrap_or("cli").to_owned())
 }
 
-fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> ScriptRules {
+fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Result<ScriptRules, Failure> {
     let grants = &config.grants.value;
     let globs = |texts: &[String]| texts.iter().map(|text| Glob::new(text)).collect();
-    ScriptRules {
+    Ok(ScriptRules {
         sandbox: config.sandbox.value,
+        users: sandbox_users(config)?,
         limits: config.script_limits.value,
         grants: Grants {
             network: globs(&grants.network),
@@ -214,7 +216,7 @@ fn rules(config: &Config, data: Utf8PathBuf, work_folder: Utf8PathBuf) -> Script
         path: grants.path.clone(),
         settings_env: EnvAllowList::new(&config.skill_env.value),
         environment: Arc::new(Variables(config.environment.clone())),
-    }
+    })
 }
 
 /// The environment that artel was started with.

@@ -67,15 +67,23 @@ impl Reloading {
 
 /// Returns the names of the settings that differ, and that only a restart takes over.
 fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
-    let ServerSettings { listen, tls, .. } = &before.server.value;
+    let server = server_needs_restart(&before.server.value, &after.server.value);
     let differing = [
-        ("[server] listen", *listen != after.server.value.listen),
-        ("[server] tls_certificate", tls.is_some() != after.server.value.tls.is_some()),
         ("skills_dirs", before.skills_dirs.value != after.skills_dirs.value),
         ("data", before.data.value != after.data.value),
         ("store", before.store.value != after.store.value),
         ("bus", before.bus.value != after.bus.value),
         ("sandbox", before.sandbox.value != after.sandbox.value),
+        ("sandbox_users", before.sandbox_users.value != after.sandbox_users.value),
+        ("cgroup", before.cgroup.value != after.cgroup.value),
+        ("retention_days", before.retention_days.value != after.retention_days.value),
+        ("max_skill_summaries_in_prompt", before.prompt_skills_max.value != after.prompt_skills_max.value),
+        ("skill_env", before.skill_env.value != after.skill_env.value),
+        ("metrics", before.metrics.value != after.metrics.value),
+        ("[limits]", before.limits.value != after.limits.value),
+        ("[sandbox_grants]", before.grants.value != after.grants.value),
+        ("[script_limits]", before.script_limits.value != after.script_limits.value),
+        ("[quotas]", before.quotas.value != after.quotas.value),
         ("[run]", before.run.value != after.run.value),
         ("[agents]", before.agents.value != after.agents.value),
         ("[llm]", before.llm.value != after.llm.value),
@@ -87,5 +95,32 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
         ("[chat]", before.chat.value != after.chat.value),
         ("[telemetry]", before.telemetry.value != after.telemetry.value),
     ];
-    differing.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+    server.into_iter().chain(differing).filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+}
+
+/// Says of each setting in `[server]` that only a restart takes over whether it differs.
+fn server_needs_restart(before: &ServerSettings, after: &ServerSettings) -> [(&'static str, bool); 6] {
+    let ServerSettings {
+        listen,
+        connections,
+        connections_per_address,
+        bodies_mib,
+        tls,
+        shutdown_grace,
+        // These are taken over.
+        requests_per_second: _,
+        request_burst: _,
+        trusted_proxies: _,
+        publishes_skills: _,
+        slow_request_ms: _,
+        log: _,
+    } = before;
+    [
+        ("[server] listen", *listen != after.listen),
+        ("[server] connections", *connections != after.connections),
+        ("[server] connections_per_address", *connections_per_address != after.connections_per_address),
+        ("[server] bodies_mib", *bodies_mib != after.bodies_mib),
+        ("[server] tls_certificate", tls.is_some() != after.tls.is_some()),
+        ("[server] shutdown_grace", *shutdown_grace != after.shutdown_grace),
+    ]
 }

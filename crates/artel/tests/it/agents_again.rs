@@ -42,7 +42,7 @@ fn what_cannot_begin_any_more_is_told() {
     let session = with_skills();
     session.json(&["agent", "spawn", "--skill", "walk", "to=kitchen", "--label", "walker"]);
     session.json(&["agent", "free", "walker"]);
-    std::fs::remove_dir_all(session.path().join("skills/walk")).unwrap();
+    artel_engine::remove_folder(&session.path().join("skills/walk")).unwrap();
     let output = session.output(&["agent", "start", "walker", "--json"]);
     let refusal: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &refusal["errors"][0]["code"]), (Some(1), &json!("INVALID_PLAN")));

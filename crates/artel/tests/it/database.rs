@@ -41,6 +41,11 @@ impl Database {
         Self { admin, name, url, own }
     }
 
+    /// Executes a statement in the database.
+    pub(crate) fn execute(&self, statement: &str) {
+        assert!(psql(&self.url, statement), "{statement}");
+    }
+
     /// Returns a place whose store is this database.
     pub(crate) fn session(&self) -> Session {
         let mut session = Session::new();

@@ -15,7 +15,7 @@ pub(crate) const TOKEN: &str = "f3a91c77d20e4b58a6c1907be4d2385f";
 /// A server that counts no requests: tests ask again until something is so.
 const UNCOUNTED: &str = "[server]\nrequests_per_second = 100000\nrequest_burst = 100000\n";
 /// The file in which steps leave their marks.
-const MARKS: &str = "marks.log";
+pub(crate) const MARKS: &str = "marks.log";
 
 /// A script that leaves a line in a file each time it runs. The step `gate` waits until the test opens it.
 const SCRIPT: &str = r#"#!/bin/sh
@@ -141,7 +141,7 @@ pub(crate) fn status(served: &Served, run: &str) -> Value {
 }
 
 /// Finds a file below a folder. Other processes may change the folders at the same time.
-fn find(folder: &Utf8Path, name: &str) -> Option<Utf8PathBuf> {
+pub(crate) fn find(folder: &Utf8Path, name: &str) -> Option<Utf8PathBuf> {
     for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
         let kind = entry.file_type().ok();
         if kind.is_some_and(|kind| kind.is_dir()) {

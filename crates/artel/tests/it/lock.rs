@@ -227,7 +227,7 @@ fn what_is_gone_fails_and_what_came_only_strictly() {
     --- stderr
     artel.lock: 13 skills: 1 locked, 12 same
     ");
-    std::fs::remove_dir_all(session.path().join("skills/more")).unwrap();
+    artel_engine::remove_folder(&session.path().join("skills/more")).unwrap();
     assert_snapshot!(session.run(&["skill", "verify"]), @"
     exit 1
     --- stdout

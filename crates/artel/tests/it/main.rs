@@ -28,6 +28,7 @@ mod postgres;
 mod recovery;
 mod running;
 mod runs;
+mod sandbox_users;
 mod scan;
 mod schemas;
 mod serve;

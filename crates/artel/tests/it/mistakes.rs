@@ -70,14 +70,14 @@ fn a_broken_configuration_says_where() {
     exit 2
     --- stderr
     error: artel.toml:1: invalid type: integer `1`, expected a UTF-8 path string
-    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, quotas, oidc, hubs, scanner, chat, telemetry
+    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, sandbox_users, cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, quotas, oidc, hubs, scanner, chat, telemetry
     ");
     session.write("artel.toml", "data = 'd'\nskill_dirs = []\n");
     assert_snapshot!(session.run(&["skill", "list"]), @"
     exit 2
     --- stderr
-    error: artel.toml:2: unknown field `skill_dirs`, expected one of `skills_dirs`, `data`, `max_skill_summaries_in_prompt`, `skill_env`, `limits`, `store`, `sandbox`, `cgroup`, `retention_days`, `run`, `sandbox_grants`, `script_limits`, `planner`, `agents`, `llm`, `clients`, `bus`, `metrics`, `server`, `quotas`, `oidc`, `hubs`, `scanner`, `chat`, `telemetry`
-    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, quotas, oidc, hubs, scanner, chat, telemetry
+    error: artel.toml:2: unknown field `skill_dirs`, expected one of `skills_dirs`, `data`, `max_skill_summaries_in_prompt`, `skill_env`, `limits`, `store`, `sandbox`, `sandbox_users`, `cgroup`, `retention_days`, `run`, `sandbox_grants`, `script_limits`, `planner`, `agents`, `llm`, `clients`, `bus`, `metrics`, `server`, `quotas`, `oidc`, `hubs`, `scanner`, `chat`, `telemetry`
+    hint: the keys are: skills_dirs, data, max_skill_summaries_in_prompt, skill_env, limits, store, sandbox, sandbox_users, cgroup, retention_days, run, sandbox_grants, script_limits, planner, agents, llm, clients, bus, metrics, server, quotas, oidc, hubs, scanner, chat, telemetry
     ");
 }
 

@@ -71,7 +71,9 @@ fn a_signal_reloads_what_can_be_reloaded_and_a_wrong_file_changes_nothing() {
     hang_up("reloaded", 2);
     session.write(
         "artel.toml",
-        "store = \"other.db\"\n\n[server]\nrequest_burst = 2\nrequests_per_second = 1\n",
+        "store = \"other.db\"\n\n[server]\nrequest_burst = 2\nrequests_per_second = 1\nshutdown_grace = 7\nconnections = 99\n\n\
+         [quotas]\nruns = 3\n\n[hubs]\nallow_file = true\n\n[clients]\nallowed = [\"codex\"]\n\n\
+         [oidc]\nissuer = \"https://id.example.org\"\naudience = \"artel\"\n",
     );
     send_signal("HUP", served.process());
     eventually("requests are limited", || (0..5).any(|_| served.status(&token) == 429));
@@ -84,7 +86,7 @@ fn a_signal_reloads_what_can_be_reloaded_and_a_wrong_file_changes_nothing() {
     );
     assert_eq!(
         entries(&said, "the configuration was reloaded; some of it needs a restart")[0]["later"],
-        "store"
+        "[server] connections, [server] shutdown_grace, store, [quotas], [clients], [oidc], [hubs]"
     );
 }
 

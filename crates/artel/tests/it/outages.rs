@@ -1,6 +1,9 @@
 //! What a server needs goes away while runs go on: it says so, and goes on by itself when it is back, or exits with a code.
 
-use crate::fault_place::{FaultPlace, Kind, Steps, TOKEN, status};
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use crate::fault_place::{FaultPlace, Kind, MARKS, Steps, TOKEN, find, status};
 use crate::running::eventually;
 use crate::serve_session::Served;
 
@@ -59,6 +62,99 @@ fn a_run_goes_on_when_postgresql_was_away_for_longer_than_every_retry() {
     });
     assert_eq!(place.marks().last().unwrap(), "c");
     assert_eq!(status(&served, &run)["driven"], false);
+    eventually("it is ready again", || readiness(&served).0 == 200);
+}
+
+#[test]
+fn a_server_whose_store_crashed_before_it_had_synced_exits_with_its_code() {
+    let mut place = FaultPlace::new(Kind::OwnPostgres);
+    place.chain(&["a", "gate", "gate-2"], Steps::Idempotent);
+    let mut served = place.serve();
+    let run = place.start(&served);
+    place.wait_for_marks(2);
+    // From here on nothing that is written reaches the disk for sure.
+    place.database.as_ref().unwrap().execute(
+        "CREATE OR REPLACE FUNCTION sync_writes() RETURNS void LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_sleep(3600); END $$",
+    );
+    place.open_gate();
+    // A step that began was written before.
+    place.wait_for_marks(3);
+    place.postgres("restart");
+    let mut code = None;
+    eventually("the server has ended", || {
+        code = served.exit_code();
+        code.is_some()
+    });
+    assert_eq!(code, Some(4));
+    // The next one goes on with what is there.
+    place.database.as_ref().unwrap().execute(
+        "CREATE OR REPLACE FUNCTION sync_writes() RETURNS void LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_logical_emit_message(true, 'artel', ''); END $$",
+    );
+    let served = place.serve();
+    place.wait_for_state(&served, &run, "succeeded");
+}
+
+/// A server whose data folder is a small file system of its own, seen by the server alone.
+const SMALL_DISK: [&str; 6] = [
+    "unshare",
+    "--mount",
+    "sh",
+    "-c",
+    "mkdir -p .artel && mount -t tmpfs -o size=16m tmpfs .artel && exec \"$@\"",
+    "sh",
+];
+
+/// A skill whose step says more than the room that a database keeps for itself.
+const LONG: &str = r#"#!/bin/sh
+echo x >> "$ARTEL_DATA_DIR/marks.log"
+while [ ! -e "$ARTEL_DATA_DIR/open" ]; do sleep 0.02; done
+printf '{"version":"0","type":"done","ok":true,"output":{"text":"'
+head -c 400000 /dev/zero | tr '\0' x
+printf '"}}\n'
+"#;
+
+#[test]
+fn a_run_goes_on_when_there_is_room_on_the_disk_again() {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return eprintln!("only root can mount a small file system: not checked");
+    }
+    let mut place = FaultPlace::new(Kind::Sqlite);
+    place.session.start_by(&SMALL_DISK);
+    place.chain(&["long", "after"], Steps::Idempotent);
+    let script = place.session.path().join("skills/mark/scripts/run.sh");
+    std::fs::write(script, LONG).unwrap();
+    let served = place.serve();
+    let run = place.start(&served);
+    let data = format!("/proc/{}/root{}/.artel", served.process(), place.session.path());
+    let mut waiting = None;
+    eventually("the step has its data folder", || {
+        waiting = find(data.as_str().into(), MARKS);
+        waiting.is_some()
+    });
+    // Every byte of the disk is taken.
+    let filler = format!("{data}/filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    let full = loop {
+        if let Err(error) = file.write_all(&[0; 4096]) {
+            break error;
+        }
+    };
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    std::fs::write(waiting.unwrap().with_file_name("open"), "").unwrap();
+    eventually("the driver of the run waits for room", || {
+        let (status, told) = readiness(&served);
+        status == 503 && told.contains("runs wait for it")
+    });
+    let (_, told) = readiness(&served);
+    assert!(told.contains("disk is full") && told.contains(".artel/artel.db"), "{told}");
+    assert_eq!(served.get("/healthz", "").0, 200);
+    assert_ne!(status(&served, &run)["state"], "failed");
+    // A file that is open keeps its room.
+    drop(file);
+    std::fs::remove_file(&filler).unwrap();
+    place.wait_for_state(&served, &run, "succeeded");
     eventually("it is ready again", || readiness(&served).0 == 200);
 }
 

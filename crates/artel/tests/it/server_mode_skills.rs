@@ -214,7 +214,7 @@ fn copies_follow_what_the_server_has() {
             "skills/cook-rice/SKILL.md",
             "---\nname: cook-rice\ndescription: Cooks rice.\n---\n\nWash it first.\n",
         );
-        std::fs::remove_dir_all(session.path().join("skills/boil")).unwrap();
+        artel_engine::remove_folder(&session.path().join("skills/boil")).unwrap();
         session.write("skills/make-tea/skill.json", &TEA.replace("[\"boil\"]", "[]"));
     }
     let token = pair.served.token.clone().unwrap();

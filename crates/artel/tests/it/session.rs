@@ -12,16 +12,23 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub(crate) struct Session {
     folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
+    /// What artel is started by, with artel's own command line after it.
+    starter: Vec<String>,
 }
 
 impl Session {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new(), starter: Vec::new() }
     }
 
     /// Sets an environment variable for the commands that follow.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Has another program start artel in the commands that follow.
+    pub(crate) fn start_by(&mut self, starter: &[&str]) {
+        self.starter = starter.iter().map(|word| (*word).to_owned()).collect();
     }
 
     pub(crate) fn path(&self) -> &Utf8Path {
@@ -84,7 +91,15 @@ impl Session {
     /// Returns the command, ready to run in the folder.
     #[expect(clippy::disallowed_methods, reason = "the test runs the program it tests")]
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_artel")));
+        let own = Path::new(env!("CARGO_BIN_EXE_artel"));
+        let mut command = match self.starter.split_first() {
+            None => Command::new(own),
+            Some((starter, words)) => {
+                let mut command = Command::new(starter);
+                command.args(words).arg(own);
+                command
+            }
+        };
         command
             .args(arguments)
             .current_dir(self.folder.path())

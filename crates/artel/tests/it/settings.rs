@@ -116,6 +116,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        token                             default      not set
        store                             default      state/artel.db
        sandbox                           default      enforce
+       sandbox_users                     default      auto
        cgroup                            default      auto
        retention_days                    default      keep all
        run                               artel.toml   deadline_ms=60000 grace_ms=5000 slots=4 processes=8 runs=1000
@@ -125,7 +126,7 @@ fn the_doctor_tells_where_every_value_comes_from() {
        scanner                           default      gate=warn fail_on=high second=none
        agents                            default      max_agents=1000 at_limit=reject max_depth=3 max_children=5 timeout_ms=600000 allowed=[*] forbidden=[]
        llm                               default      none
-       clients                           default      allowed=[] home=private commands=any keep=false pass=[] programs=[]
+       clients                           default      allowed=[] home=private commands=any keep=false pass=[] programs=[] user=none network=preset
        bus                               default      in-process
        metrics                           default      nowhere
        [telemetry]                       default      no traces

@@ -12,22 +12,31 @@ struct Keys {
     ring: KeyRing,
 }
 
+/// What the identity provider told; `bosses` are the administrators.
+fn owners(store: &Arc<MemoryStore>) -> Owners {
+    Owners { people: store.clone(), admin_teams: ["bosses".parse().unwrap()].into() }
+}
+
 impl Keys {
     fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
         let ring = KeyRing::new(store.clone());
-        ring.know_people(store.clone());
+        ring.know_owners(owners(&store));
         Self { ring, store }
     }
 
     /// Another process on the same store.
     fn elsewhere(&self) -> KeyRing {
         let ring = KeyRing::new(self.store.clone());
-        ring.know_people(self.store.clone());
+        ring.know_owners(owners(&self.store));
         ring
     }
 
     async fn make(&self, expires_at: Option<Timestamp>) -> KeyText {
+        self.make_for(expires_at, &[Scope::RunsWrite]).await
+    }
+
+    async fn make_for(&self, expires_at: Option<Timestamp>, scopes: &[Scope]) -> KeyText {
         let key = KeyText::fresh();
         let row = ApiKey {
             key_id: key.id().to_owned(),
@@ -35,7 +44,7 @@ impl Keys {
             label: String::new(),
             owner_user_id: "ann".parse().unwrap(),
             team_ids: ["blue".parse().unwrap(), "red".parse().unwrap()].into(),
-            scopes: [Scope::RunsWrite].into(),
+            scopes: scopes.iter().copied().collect(),
             created_at: at(0),
             expires_at,
             revoked_at: None,
@@ -176,6 +185,25 @@ async fn a_key_stands_for_no_team_that_its_owner_has_left() {
 }
 
 #[tokio::test]
+async fn a_key_loses_admin_when_its_owner_leaves_the_administrators() {
+    let keys = Keys::new();
+    let key = keys.make_for(None, &[Scope::Admin, Scope::RunsWrite]).await;
+    assert!(keys.prove(&key, at(0)).await.unwrap().is_admin(), "no provider knows her");
+    let known = |names: &[&str], moment: i64| KnownTeams {
+        teams: names.iter().map(|name| name.parse().unwrap()).collect(),
+        at: at(moment),
+    };
+    let ann = "ann".parse().unwrap();
+    keys.store.remember_teams(&ann, &known(&["bosses"], 1)).await.unwrap();
+    assert!(keys.ring.known(&key, at(1000)).await.unwrap().unwrap().is_admin());
+    keys.store.remember_teams(&ann, &known(&["blue"], 2)).await.unwrap();
+    let later = keys.ring.known(&key, at(2000)).await.unwrap().unwrap();
+    assert_eq!(later.scopes, [Scope::RunsWrite].into(), "within a second, without another proof");
+    let elsewhere = keys.elsewhere().prove(&key, Lane::Usual, at(2001)).await.unwrap().unwrap();
+    assert!(!elsewhere.is_admin());
+}
+
+#[tokio::test]
 async fn a_wrong_secret_proves_nothing_even_when_the_key_is_known() {
     let keys = Keys::new();
     let key = keys.make(None).await;
@@ -249,7 +277,8 @@ async fn memory_is_bounded_and_what_is_used_stays() {
     for number in 0..=KEYS_REMEMBERED_MAX {
         let now = at(i64::try_from(number).unwrap() / 1000);
         assert!(keys.known(&key, now).await);
-        let known = Known { row: Arc::new(row.clone()), teams: Arc::default(), read_at: now };
+        let known =
+            Known { row: Arc::new(row.clone()), teams: Arc::default(), scopes: Arc::default(), read_at: now };
         keys.ring.remembered().keep(KeyText::fresh().digest(), Proved::new(known, now), 0, now);
     }
     assert_eq!(keys.ring.remembered().proved.len(), KEYS_REMEMBERED_MAX);

@@ -2,17 +2,60 @@
 //! folders open at once.
 
 use std::ffi::{CStr, CString};
+use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, unlinkat};
+use uuid::Uuid;
 
 /// A folder on the way down: which it is, what it is called in the one above, and the folders in it that are left.
 struct Level {
     identity: (u64, u64),
     name: CString,
     left: Vec<CString>,
+}
+
+/// A folder for something that takes a while, removed with all that is in it. Programs of others may fill it.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    path: Utf8PathBuf,
+}
+
+impl ScratchFolder {
+    /// Makes a folder of its own, for its owner alone, in one that is there. The name begins with `prefix`.
+    pub fn make_in(place: &Utf8Path, prefix: &str) -> io::Result<Self> {
+        let path = place.join(format!("{prefix}{}", Uuid::new_v4()));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Leaves the folder as it is.
+    pub fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is removed with the folder that it is in.
+        let _ = remove_folder(&self.path);
+    }
+}
+
+/// Removes a folder as [`remove_folder`] does; a folder that is not there is no error.
+pub fn remove_folder_if_there(folder: &Utf8Path) -> io::Result<()> {
+    match remove_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Removes a folder and all that is in it. Links are removed, not followed; a link in place of the folder is an error.
@@ -92,10 +135,32 @@ fn kind(folder: &OwnedFd, name: &CStr, listed: FileType) -> io::Result<FileType>
     Ok(FileType::from_raw_mode(status.st_mode))
 }
 
+/// Folders inside each other that a recursive removal does not survive on a small stack.
+#[cfg(test)]
+pub(crate) const DEEP: usize = 800;
+
+/// Makes a folder with so many inside each other, whose names are no text.
+#[cfg(test)]
+pub(crate) fn make_deep(folder: &Utf8Path, depth: usize) {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::fs::create_dir_all(folder).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"\xff\xfe");
+    let mut inner = OwnedFd::from(std::fs::File::open(folder).unwrap());
+    for _ in 0..depth {
+        rustix::fs::mkdirat(&inner, name, Mode::RWXU).unwrap();
+        inner = openat(&inner, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+    }
+}
+
+/// Does something where nothing that goes down folder by folder on the stack comes far.
+#[cfg(test)]
+pub(crate) fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::Builder::new().stack_size(128 * 1024).spawn(work).unwrap().join().unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
@@ -130,16 +195,18 @@ mod tests {
     fn eighteen_thousand_folders_with_names_that_are_no_text_are_removed_on_a_small_stack() {
         let (_place, place) = place();
         let folder = place.join("folder");
-        fs::create_dir(&folder).unwrap();
-        let name = std::ffi::OsStr::from_bytes(b"\xff\xfe");
-        let mut inner = OwnedFd::from(fs::File::open(&folder).unwrap());
-        for _ in 0..18_000 {
-            rustix::fs::mkdirat(&inner, name, Mode::RWXU).unwrap();
-            inner = openat(&inner, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap();
-        }
-        drop(inner);
-        let removal = std::thread::Builder::new().stack_size(64 * 1024);
-        removal.spawn(move || remove_folder(&folder).unwrap()).unwrap().join().unwrap();
+        make_deep(&folder, 18_000);
+        on_a_small_stack(move || remove_folder(&folder).unwrap());
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_scratch_folder_goes_with_whatever_a_program_left_in_it() {
+        let (_place, place) = place();
+        let scratch = ScratchFolder::make_in(&place, "x-").unwrap();
+        assert_eq!(fs::metadata(scratch.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        make_deep(&scratch.path().join("deep"), DEEP);
+        on_a_small_stack(move || drop(scratch));
         assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
     }
 }
