@@ -109,6 +109,12 @@ impl Cad {
         (output.status.success(), String::from_utf8(output.stdout).unwrap())
     }
 
+    /// Ends it the hard way.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Closes the input and waits for the end.
     pub(crate) fn end(&mut self) -> bool {
         drop(self.input.take());
