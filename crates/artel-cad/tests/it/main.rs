@@ -10,6 +10,7 @@ mod battery;
 mod constraints;
 mod csg;
 mod curves;
+mod docs;
 mod faults;
 mod files;
 mod fuzz;
