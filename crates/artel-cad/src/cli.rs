@@ -19,6 +19,9 @@ pub(crate) struct Places {
     /// The folder of the workspaces [default: $ARTEL_CAD_DATA, then ~/.local/share/artel-cad]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// The folder that files are exported to and imported from [default: $ARTEL_CAD_FILES, then `files` in the data folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
     /// The folder of the compiled geometry kernel [default: $ARTEL_CAD_CACHE, then ~/.cache/artel-cad]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
@@ -43,6 +46,17 @@ pub(crate) enum Command {
         /// Its parameters as a JSON object; `-` reads them from stdin
         #[arg(long, default_value = "{}")]
         params: String,
+        /// Where things are.
+        #[command(flatten)]
+        places: Places,
+    },
+    /// Draw a workspace, or a STEP or JSON file: as a shaded picture (.png), or as a drawing with dimensions (.svg)
+    Render {
+        /// A file, or else the name of a workspace
+        source: String,
+        /// Where to
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
         /// Where things are.
         #[command(flatten)]
         places: Places,

@@ -11,6 +11,8 @@ use crate::limit::{KERNEL_MEMORY_BYTES_MAX, KERNEL_MS};
 pub struct Config {
     /// The folder of the workspaces.
     pub data: PathBuf,
+    /// The folder that files are exported to and imported from.
+    pub files: PathBuf,
     /// How the kernel is started.
     pub kernel: KernelSettings,
 }
@@ -18,7 +20,12 @@ pub struct Config {
 impl Config {
     /// Puts the configuration together: options come first, then `ARTEL_CAD_DATA` and `ARTEL_CAD_CACHE`, then the user's
     /// own folders.
-    pub fn read(data: Option<PathBuf>, cache: Option<PathBuf>, time_ms: Option<u64>) -> io::Result<Self> {
+    pub fn read(
+        data: Option<PathBuf>,
+        files: Option<PathBuf>,
+        cache: Option<PathBuf>,
+        time_ms: Option<u64>,
+    ) -> io::Result<Self> {
         let data = data
             .or_else(|| variable("ARTEL_CAD_DATA"))
             .or_else(|| user_folder("XDG_DATA_HOME", ".local/share"));
@@ -30,7 +37,8 @@ impl Config {
             time_ms: time_ms.unwrap_or(KERNEL_MS),
             memory_bytes_max: KERNEL_MEMORY_BYTES_MAX,
         };
-        Ok(Self { data, kernel })
+        let files = files.or_else(|| variable("ARTEL_CAD_FILES")).unwrap_or_else(|| data.join("files"));
+        Ok(Self { data, files, kernel })
     }
 }
 

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod config;
 pub mod entity;
 pub mod error;
+pub mod file;
 pub mod geometry;
 pub mod kernel;
 pub mod limit;

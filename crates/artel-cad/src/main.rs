@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use artel_cad::config::{Config, cache_folder};
 use artel_cad::kernel::{ModuleCache, serve_jobs};
-use artel_cad::operation::Session;
+use artel_cad::operation::{Session, render_to};
 use artel_cad::rpc::{Table, serve};
 use artel_cad::warmup::warm_up;
 use clap::Parser as _;
@@ -40,6 +40,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Call { method, params, places } => call(&method, &params, places),
+        Command::Render { source, output, places } => {
+            render_to(&config(places)?, &source, &output)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Warmup { cache } => {
             let cache = cache_folder(cache)?;
             warm_up(cache.clone())?;
@@ -59,9 +63,13 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
 
 /// Opens the workspaces, with the kernel compiled: its first request must not wait for that.
 fn open(places: Places) -> Result<Session, Failure> {
-    let config = Config::read(places.data, places.cache, places.time_ms)?;
+    Ok(Session::open(&config(places)?)?)
+}
+
+fn config(places: Places) -> Result<Config, Failure> {
+    let config = Config::read(places.data, places.files, places.cache, places.time_ms)?;
     warm_up(config.kernel.cache.clone())?;
-    Ok(Session::open(&config)?)
+    Ok(config)
 }
 
 fn call(method: &str, params: &str, places: Places) -> Result<ExitCode, Failure> {

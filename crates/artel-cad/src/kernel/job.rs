@@ -4,6 +4,7 @@
 use occt_wasm::ShapeHandle;
 use serde::{Deserialize, Serialize};
 
+use super::exchange::{self, Fineness, PartLabel, Projection, ViewDirection};
 use super::model::{Axis, BooleanKind, Kernel as _, KernelError, Measure, Primitive};
 use super::occt::Occt;
 use super::parts;
@@ -50,6 +51,16 @@ pub enum JobRequest {
     Chamfer { edges: EdgeChoice, distance: f64 },
     /// Hollows the one solid out, leaving faces open.
     Shell { open: FaceChoice, thickness: f64 },
+    /// Reads and measures the solids.
+    Read,
+    /// Makes triangles of every solid.
+    Mesh(Fineness),
+    /// Projects all solids together, once for each view.
+    Project(Vec<ViewDirection>),
+    /// Writes the solids as a STEP assembly with a name.
+    WriteStep { name: String, labels: Vec<PartLabel> },
+    /// Reads the solids of the STEP file that is given instead of a solid.
+    ReadStep,
     /// Computes what pairs of solids, by their index, have in common.
     Overlaps { pairs: Vec<(usize, usize)> },
 }
@@ -70,22 +81,63 @@ pub enum Outcome {
     Solids(Vec<Measure>),
     /// The common volume of each pair.
     Volumes(Vec<f64>),
+    /// Meshes or files, which travel beside as bytes.
+    Files,
+    /// A projection for each view.
+    Projections(Vec<Projection>),
 }
 
-/// Does a job. Returns the outcome and the bytes of the solids in it.
+/// Does a job. Returns the outcome and the bytes of what is in it.
 pub fn run_job(kernel: &mut Occt, job: &Job) -> Result<(Outcome, Vec<Vec<u8>>), KernelError> {
     kernel.scoped(|kernel| {
-        let solids = job.solids.iter().map(|bytes| kernel.load(bytes)).collect::<Result<Vec<_>, _>>()?;
-        if let JobRequest::Overlaps { pairs } = &job.request {
-            let volume = |&(a, b): &(usize, usize)| {
-                let (a, b) = (input(&solids, a)?, input(&solids, b)?);
-                kernel.scoped(|kernel| common_volume(kernel, &a, &b))
-            };
-            return Ok((Outcome::Volumes(pairs.iter().map(volume).collect::<Result<_, _>>()?), Vec::new()));
+        if job.request == JobRequest::ReadStep {
+            let text = job.solids.first().map(|bytes| String::from_utf8_lossy(bytes)).unwrap_or_default();
+            let solids = exchange::read_step(kernel, &text)?;
+            return finish(kernel, &solids);
         }
-        let shapes = shapes(kernel, &job.request, &solids)?;
-        finish(kernel, &shapes)
+        let solids = job.solids.iter().map(|bytes| kernel.load(bytes)).collect::<Result<Vec<_>, _>>()?;
+        match answer(kernel, &job.request, &solids)? {
+            Some(answer) => Ok(answer),
+            None => {
+                let shapes = shapes(kernel, &job.request, &solids)?;
+                finish(kernel, &shapes)
+            }
+        }
     })
+}
+
+type Answer = (Outcome, Vec<Vec<u8>>);
+
+/// Answers requests that make no solids.
+fn answer(
+    kernel: &mut Occt,
+    request: &JobRequest,
+    solids: &[ShapeHandle],
+) -> Result<Option<Answer>, KernelError> {
+    if let JobRequest::Overlaps { pairs } = request {
+        let volume = |&(a, b): &(usize, usize)| {
+            let (a, b) = (input(solids, a)?, input(solids, b)?);
+            kernel.scoped(|kernel| common_volume(kernel, &a, &b))
+        };
+        let volumes = pairs.iter().map(volume).collect::<Result<_, _>>()?;
+        return Ok(Some((Outcome::Volumes(volumes), Vec::new())));
+    }
+    if let JobRequest::Mesh(fineness) = request {
+        let meshes =
+            solids.iter().map(|solid| exchange::mesh(kernel, *solid, fineness).map(|mesh| mesh.to_bytes()));
+        return Ok(Some((Outcome::Files, meshes.collect::<Result<_, _>>()?)));
+    }
+    if let JobRequest::Project(views) = request {
+        let all = kernel.compound(solids)?;
+        let projections =
+            views.iter().map(|view| exchange::project(kernel, all, view)).collect::<Result<_, _>>()?;
+        return Ok(Some((Outcome::Projections(projections), Vec::new())));
+    }
+    if let JobRequest::WriteStep { name, labels } = request {
+        let text = exchange::write_step(kernel, solids, name, labels)?;
+        return Ok(Some((Outcome::Files, vec![text.into_bytes()])));
+    }
+    Ok(None)
 }
 
 fn input(solids: &[ShapeHandle], index: usize) -> Result<ShapeHandle, KernelError> {
@@ -119,14 +171,17 @@ fn shapes(
             let each = solids.iter().flat_map(|solid| motions.iter().map(move |motion| (solid, motion)));
             return each.map(|(solid, motion)| kernel.place(solid, motion)).collect();
         }
+        JobRequest::Read => return Ok(solids.to_vec()),
         JobRequest::Fillet { edges, radius } => parts::fillet(kernel, input(solids, 0)?, edges, *radius)?,
         JobRequest::Chamfer { edges, distance } => {
             parts::chamfer(kernel, input(solids, 0)?, edges, *distance)?
         }
         JobRequest::Shell { open, thickness } => parts::shell(kernel, input(solids, 0)?, open, *thickness)?,
-        JobRequest::Overlaps { .. } => {
-            return Err(KernelError::Unsupported("make a solid of volumes".to_owned()));
-        }
+        JobRequest::Overlaps { .. }
+        | JobRequest::Mesh(_)
+        | JobRequest::Project(_)
+        | JobRequest::WriteStep { .. }
+        | JobRequest::ReadStep => return Err(KernelError::Unsupported("make a solid of this".to_owned())),
     };
     Ok(vec![shape])
 }

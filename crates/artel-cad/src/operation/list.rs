@@ -1,6 +1,8 @@
 //! All methods together.
 
-use super::{constraints, curves, entities, features, history, merging, motions, solids, sweeps, workspaces};
+use super::{
+    constraints, curves, entities, features, files, history, merging, motions, solids, sweeps, workspaces,
+};
 use crate::rpc::Method;
 
 /// Returns every method.
@@ -10,6 +12,7 @@ pub(crate) fn methods() -> Vec<Method> {
         curves::methods(),
         entities::methods(),
         features::methods(),
+        files::methods(),
         history::methods(),
         merging::methods(),
         motions::methods(),

@@ -1,6 +1,7 @@
 //! What every method works with: the workspaces, the kernel, and the call it answers.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -18,6 +19,7 @@ const UNCOUNTED_MAX: usize = 200;
 /// The workspaces and the kernel of one process.
 pub struct Session {
     pub(crate) store: Store,
+    files: PathBuf,
     kernel: KernelProcess,
     /// Calls that wrote nothing: how often and how long, by agent, method and success.
     uncounted: BTreeMap<(String, String, bool), (i64, i64)>,
@@ -62,9 +64,22 @@ impl<'a> Call<'a> {
 impl Session {
     /// Opens the workspaces.
     pub fn open(config: &Config) -> CadResult<Self> {
-        let store = Store::open(&config.data, now_ms())?;
+        Ok(Self::with_store(config, Store::open(&config.data, now_ms())?))
+    }
+
+    /// Makes workspaces that are gone when the process ends.
+    pub fn in_memory(config: &Config) -> CadResult<Self> {
+        Ok(Self::with_store(config, Store::in_memory(now_ms())?))
+    }
+
+    fn with_store(config: &Config, store: Store) -> Self {
         let kernel = KernelProcess::new(config.kernel.clone());
-        Ok(Self { store, kernel, uncounted: BTreeMap::new(), uncounted_calls: 0 })
+        Self { store, files: config.files.clone(), kernel, uncounted: BTreeMap::new(), uncounted_calls: 0 }
+    }
+
+    /// Returns the folder that files are read from and written to.
+    pub(crate) fn files(&self) -> &Path {
+        &self.files
     }
 
     pub(crate) fn earlier_answer(&mut self, call: &Call<'_>) -> CadResult<Option<Value>> {

@@ -46,6 +46,20 @@ impl Store {
         Ok(Self { connection })
     }
 
+    /// Makes workspaces that no file holds.
+    pub fn in_memory(now_ms: i64) -> CadResult<Self> {
+        let mut connection = Connection::open_in_memory().map_err(failed)?;
+        prepare(&mut connection, now_ms).map_err(|error| {
+            CadError::new(Code::InternalError, format!("no workspaces in memory: {error}"))
+        })?;
+        Ok(Self { connection })
+    }
+
+    /// Asks SQLite whether the file is whole; the answer is `ok` when it is.
+    pub fn integrity(&mut self) -> CadResult<String> {
+        self.connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).map_err(failed)
+    }
+
     /// Runs reads that all see the same moment.
     pub(super) fn reading<T>(&mut self, read: impl FnOnce(&Connection) -> CadResult<T>) -> CadResult<T> {
         let transaction = self.connection.transaction().map_err(failed)?;

@@ -96,6 +96,25 @@ impl Cad {
         error["message"].as_str().unwrap().to_owned()
     }
 
+    /// Runs another command to its end. Returns whether it worked, and what it printed.
+    pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_artel-cad"))
+            .args(arguments)
+            .arg("--data")
+            .arg(folder)
+            .arg("--cache")
+            .arg(kernel_cache())
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// Ends it the hard way.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Closes the input and waits for the end.
     pub(crate) fn end(&mut self) -> bool {
         drop(self.input.take());
