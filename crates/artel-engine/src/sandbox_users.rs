@@ -211,7 +211,6 @@ mod tests {
         (found.uid(), found.gid())
     }
 
-    #[expect(clippy::print_stderr, reason = "says what a run of the tests did not check")]
     fn is_root() -> bool {
         let is_root = effective_user() == 0;
         if !is_root {
