@@ -77,6 +77,7 @@ fn all() -> impl Iterator<Item = &'static Metric> {
         artel_store_postgres::METRICS,
         artel_bus::METRICS,
         artel_agents::METRICS,
+        artel_app::METRICS,
         artel_server::METRICS,
     ]
     .into_iter()

@@ -119,8 +119,10 @@ impl KeyRing {
     pub fn know_owners(&self, owners: Owners) {
         if self.shared.people.set(owners).is_ok() {
             let mut remembered = self.remembered();
-            remembered.forgotten += 1;
-            remembered.proved.clear();
+            if !remembered.proved.is_empty() || !remembered.proving.is_empty() {
+                remembered.forgotten += 1;
+                remembered.proved.clear();
+            }
         }
     }
 

@@ -42,19 +42,20 @@ pub(crate) fn run(context: Context<'_>, args: &SkillRunArgs) -> Result<(), Failu
                 (Backend::open_to_work(context, shelf).await?, wanted)
             }
         };
-        let printed = run_and_print(context, args, &backend, wanted, shown).await;
+        let carried = carry_out(context, args, &backend, wanted, shown).await?;
+        let printed = print(context, args, &backend, &carried).await;
         backend.close().await;
         printed
     })
 }
 
-async fn run_and_print(
+async fn carry_out(
     context: Context<'_>,
     args: &SkillRunArgs,
     backend: &Backend,
     wanted: Wanted,
     shown: Shown,
-) -> Result<(), Failure> {
+) -> Result<Carried, Failure> {
     let begin = async {
         let begun = backend.run_skill(wanted.request(args), args.how.key.as_deref()).await;
         begun.map_err(|error| match error {
@@ -62,8 +63,7 @@ async fn run_and_print(
             NotBegun::Failed(failure) => failure,
         })
     };
-    let carried = backend.carry_out(context, begin, shown).await?;
-    print(context, args, backend, &carried).await
+    backend.carry_out(context, begin, shown).await
 }
 
 /// What was typed, read by what the skill says about its parameters.

@@ -81,7 +81,8 @@ impl Backend {
         }
     }
 
-    /// Ends what is driven in this process.
+    /// Ends what is driven in this process. A command that fails does not close it: a person who pressed Ctrl-C twice does not
+    /// wait, and what is left can be recovered.
     pub(crate) async fn close(self) {
         match self {
             Self::Local(local) => local.close().await,

@@ -43,13 +43,24 @@ impl Backend {
         // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
         let interrupts = Interrupts::listen()?;
         let StartedRun { run_id, repeated, .. } = begin.await?;
-        let story = self.see_through(context, run_id, repeated, shown, interrupts).await?;
+        let story = self.see_through(context, run_id, repeated, shown, interrupts).await;
+        let story = story.map_err(|failure| self.recoverable(failure))?;
         // A failure to prune does not fail the run.
         if let Err(failure) = self.prune_as_configured(context).await {
             context.output.talk(&format!("old runs were not removed: {}", failure.message));
         }
         let (run, result) = self.run_result(story).await?;
         Ok(Carried { run, result })
+    }
+
+    /// Says how to go on with a run that this process drove and lost.
+    fn recoverable(&self, failure: Failure) -> Failure {
+        match self {
+            Self::Local(_) if failure.hint.is_none() => {
+                failure.hint("`artel run recover` goes on with what was begun")
+            }
+            Self::Local(_) | Self::Remote(_) => failure,
+        }
     }
 
     /// Waits for the end of a run that was begun.

@@ -69,6 +69,8 @@ fn every_problem_of_every_plan_is_told() {
         let (mut found, code) = fixtures.json(&["plan", "validate", &file]);
         for problem in found["problems"].as_array_mut().unwrap() {
             problem.as_object_mut().unwrap().remove("hint");
+            // On a shelf the id of a skill begins with its source.
+            problem["message"] = problem["message"].as_str().unwrap().replace("`default/", "`").into();
         }
         // The order of the fields is nobody's business.
         assert_eq!(found["problems"], expected, "{case}");

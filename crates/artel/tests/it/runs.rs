@@ -355,7 +355,7 @@ fn runs_are_listed_shown_counted_and_removed() {
     assert_snapshot!(check(&session, &["db", "check"]), @"
     exit 0
     --- stdout
-    ok: 2 runs, 16 events, 2 executions, version 7
+    ok: 2 runs, 16 events, 2 executions, version 8
     ");
     session.output(&["db", "backup", "copy.db"]);
     assert_eq!(session.json(&["run", "list", "--store", "copy.db"])["items"].as_array().unwrap().len(), 2);

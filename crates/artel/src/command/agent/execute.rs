@@ -33,9 +33,9 @@ pub(crate) fn execute(context: Context<'_>, args: &ExecuteArgs) -> Result<(), Fa
                 (Backend::open_to_work(context, shelf).await?, params)
             }
         };
-        let called = call(context, args, &backend, params).await;
+        let called = call(context, args, &backend, params).await?;
         backend.close().await;
-        called
+        Ok(called)
     })?;
     print(context, args, agent, called)
 }

@@ -38,9 +38,9 @@ pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failur
                 (Backend::open_to_work(context, shelf).await?, document)
             }
         };
-        let spawned = spawn_and_wait(context, args, &backend, document, shown).await;
+        let agent = spawn_and_wait(context, args, &backend, document, shown).await?;
         backend.close().await;
-        spawned
+        Ok(agent)
     })?;
     print(context, &agent)
 }

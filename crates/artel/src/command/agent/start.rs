@@ -25,9 +25,9 @@ pub(crate) fn start(context: Context<'_>, args: &StartArgs) -> Result<(), Failur
             // The agent may need plans to be made for it.
             None => Backend::open_to_work(context, Shelf::open(context, Keep::Instructions).await?).await?,
         };
-        let started = start_and_wait(context, args, &backend, shown).await;
+        let agent = start_and_wait(context, args, &backend, shown).await?;
         backend.close().await;
-        started
+        Ok(agent)
     })?;
     print(context, &agent)
 }

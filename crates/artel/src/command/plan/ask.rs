@@ -24,9 +24,9 @@ pub(crate) fn ask(context: Context<'_>, args: &AskArgs) -> Result<(), Failure> {
             Some(client) => Backend::Remote(client),
             None => Backend::open_to_work(context, Shelf::open(context, Keep::Instructions).await?).await?,
         };
-        let answered = backend.ask(context, request, shown).await;
+        let answered = backend.ask(context, request, shown).await?;
         backend.close().await;
-        answered
+        Ok(answered)
     })?;
     tell_attempts(context, &answered.attempts);
     print(context, &answered.result, shown)

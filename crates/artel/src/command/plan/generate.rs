@@ -17,9 +17,9 @@ pub(crate) fn generate(context: Context<'_>, args: &GenerateArgs) -> Result<(), 
             Some(client) => Backend::Remote(client),
             None => Backend::open_to_work(context, Shelf::open(context, Keep::Instructions).await?).await?,
         };
-        let planned = backend.generate(request).await;
+        let planned = backend.generate(request).await?;
         backend.close().await;
-        planned
+        Ok(planned)
     })?;
     print(context, &planned);
     Ok(())

@@ -29,9 +29,9 @@ pub(crate) fn run(context: Context<'_>, args: &PlanRunArgs) -> Result<(), Failur
                 Backend::open_to_work(context, shelf).await?
             }
         };
-        let carried = run_and_wait(context, args, &backend, &text, shown).await;
+        let carried = run_and_wait(context, args, &backend, &text, shown).await?;
         backend.close().await;
-        carried
+        Ok(carried)
     })?;
     print(context, &carried.result, shown)
 }
