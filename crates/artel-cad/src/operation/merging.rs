@@ -189,10 +189,8 @@ fn merge(session: &mut Session, call: &Call<'_>, params: MergeParams) -> CadResu
     refuse_dangling(session, &pair, &plan)?;
     let change = as_change(&plan);
     let counts = Diff::between(&pair.versions[1], &after(&pair, &plan));
-    let mut commit = call.commit();
-    commit.workspace = &target;
     let heads = [pair.views[0].head(), pair.views[1].head()];
-    session.store.merge(&commit, heads, change, |receipt| {
+    session.store.merge(&call.commit(), heads, change, |receipt| {
         json!({
             "merged": true, "source_workspace_id": params.source_workspace_id, "target_workspace_id": target,
             "added": counts.added.len(), "modified": counts.modified.len(), "deleted": counts.deleted.len(),
@@ -346,12 +344,12 @@ fn resolve_conflict(session: &mut Session, call: &Call<'_>, params: ResolveParam
         (_, None) => None,
     };
     let resolution = json!(Resolution { choice: params.resolution, version }).to_string();
-    session.store.resolve(&call.commit(), &params.conflict_id, pair.keys(), &resolution)?;
     let remaining = conflicts.len() - 1;
     let next = if remaining == 0 { "call workspace.merge again" } else { "resolve the others" };
-    Ok(
-        json!({"conflict_id": params.conflict_id, "resolution": params.resolution, "remaining": remaining, "next": next}),
-    )
+    let result = json!({
+        "conflict_id": params.conflict_id, "resolution": params.resolution, "remaining": remaining, "next": next
+    });
+    session.store.resolve(&call.commit(), &params.conflict_id, pair.keys(), &resolution, result)
 }
 
 fn replacement(pair: &Pair, id: &EntityId) -> CadResult<i64> {

@@ -80,6 +80,5 @@ fn delete(session: &mut Session, call: &Call<'_>, _: NoParams) -> CadResult<Valu
         );
     }
     let result = json!({"deleted": call.workspace});
-    session.store.delete_workspace(&call.commit(), &result)?;
-    Ok(result)
+    session.store.delete_workspace(&call.commit(), result)
 }

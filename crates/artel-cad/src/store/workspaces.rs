@@ -7,7 +7,7 @@ use super::database::Store;
 use super::failed;
 use super::metrics::{CallRecord, count};
 use super::view::{self, View, WorkspaceKey, WorkspaceRow};
-use super::write::{Change, Commit, Receipt, apply, end_step, remember, run, write_log};
+use super::write::{Change, Commit, Receipt, apply, earlier_answer, end_step, remember, run, write_log};
 use crate::entity::{EntityId, WorkspaceId};
 use crate::error::{CadError, CadResult, Code, invalid};
 use crate::limit::BASE_DEPTH_MAX;
@@ -64,6 +64,9 @@ impl Store {
         answer: impl FnOnce(Option<&WorkspaceRow>) -> Value,
     ) -> CadResult<Value> {
         self.writing(|transaction| {
+            if let Some(earlier) = earlier_answer(transaction, commit)? {
+                return Ok(earlier);
+            }
             if view::find_workspace(transaction, commit.workspace)?.is_some() {
                 let message = format!("there is a workspace `{}` already", commit.workspace);
                 return Err(CadError::new(Code::WorkspaceConflict, message)
@@ -89,17 +92,18 @@ impl Store {
     }
 
     /// Deletes a workspace. Workspaces that were made from it keep what they show.
-    pub fn delete_workspace(&mut self, commit: &Commit<'_>, result: &Value) -> CadResult<()> {
+    pub fn delete_workspace(&mut self, commit: &Commit<'_>, result: Value) -> CadResult<Value> {
         self.writing(|transaction| {
+            if let Some(earlier) = earlier_answer(transaction, commit)? {
+                return Ok(earlier);
+            }
             let row = view::workspace(transaction, commit.workspace)?;
-            run(
-                transaction,
-                "UPDATE workspaces SET deleted_ms = ?2 WHERE key = ?1",
-                params![row.key.0, commit.now_ms],
-            )?;
+            let sql = "UPDATE workspaces SET deleted_ms = ?2 WHERE key = ?1";
+            run(transaction, sql, params![row.key.0, commit.now_ms])?;
             run(transaction, "DELETE FROM answers WHERE workspace = ?1", params![commit.workspace.as_ref()])?;
-            remember(transaction, commit, result)?;
-            count_success(transaction, commit)
+            remember(transaction, commit, &result)?;
+            count_success(transaction, commit)?;
+            Ok(result)
         })
     }
 
@@ -157,6 +161,9 @@ impl Store {
         answer: impl FnOnce(i64, &str, &[String]) -> Value,
     ) -> CadResult<Value> {
         self.writing(|transaction| {
+            if let Some(earlier) = earlier_answer(transaction, commit)? {
+                return Ok(earlier);
+            }
             let row = view::workspace(transaction, commit.workspace)?;
             let sql = format!(
                 "SELECT seq, method FROM operations WHERE workspace = ?1 AND state = ?2 ORDER BY seq {} LIMIT 1",
@@ -203,6 +210,9 @@ impl Store {
         answer: impl FnOnce(&Receipt) -> Value,
     ) -> CadResult<Value> {
         self.writing(|transaction| {
+            if let Some(earlier) = earlier_answer(transaction, commit)? {
+                return Ok(earlier);
+            }
             let [(source, source_seq), (target, target_seq)] = heads;
             for (key, seq) in heads {
                 let row = view::workspace_by_key(transaction, key)?;
@@ -234,12 +244,18 @@ impl Store {
         conflict: &str,
         pair: [WorkspaceKey; 2],
         how: &str,
-    ) -> CadResult<()> {
+        result: Value,
+    ) -> CadResult<Value> {
         self.writing(|transaction| {
+            if let Some(earlier) = earlier_answer(transaction, commit)? {
+                return Ok(earlier);
+            }
             let sql = "INSERT INTO resolutions (conflict, source, target, resolution) VALUES (?1, ?2, ?3, ?4) \
                        ON CONFLICT DO UPDATE SET resolution = excluded.resolution";
             run(transaction, sql, params![conflict, pair[0].0, pair[1].0, how])?;
-            count_success(transaction, commit)
+            remember(transaction, commit, &result)?;
+            count_success(transaction, commit)?;
+            Ok(result)
         })
     }
 

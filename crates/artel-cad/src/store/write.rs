@@ -234,7 +234,8 @@ pub(super) fn end_step(
     Ok(())
 }
 
-fn earlier_answer(connection: &Connection, commit: &Commit<'_>) -> CadResult<Option<Value>> {
+/// Returns what an earlier call with the same idempotency key was answered, and refuses a different call with it.
+pub(super) fn earlier_answer(connection: &Connection, commit: &Commit<'_>) -> CadResult<Option<Value>> {
     let Some((key, fingerprint)) = commit.key else { return Ok(None) };
     let sql = "SELECT fingerprint, result FROM answers WHERE workspace = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;

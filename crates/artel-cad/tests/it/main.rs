@@ -15,6 +15,7 @@ mod faults;
 mod files;
 mod fuzz;
 mod limits;
+mod oracle;
 mod protocol;
 mod second_kernel;
 mod serve;

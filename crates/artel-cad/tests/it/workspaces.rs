@@ -257,3 +257,33 @@ fn calls_are_counted_for_each_agent() {
     assert_eq!(metrics["by_operation"][1]["operation"], json!("solid.primitive"));
     assert_eq!(metrics["by_operation"][1]["success_count"], json!(2));
 }
+
+#[test]
+fn every_write_can_be_repeated_with_its_key() {
+    let mut cad = Cad::start();
+    let mut keyed = |method: &str, mut params: Value, key: &str| {
+        params["idempotency_key"] = json!(key);
+        let first = cad.call(method, params.clone());
+        assert_eq!(cad.call(method, params), first, "{method}");
+        first
+    };
+    keyed("workspace.create", json!({"workspace_id": "a"}), "create");
+    let block = json!({"workspace_id": "a", "kind": "box", "size": [1, 1, 1], "entity_id": "part"});
+    keyed("solid.primitive", block, "box");
+    keyed("workspace.merge", merge("a"), "merge");
+    keyed("history.undo", json!({"workspace_id": "a"}), "undo");
+    keyed("history.redo", json!({"workspace_id": "a"}), "redo");
+    keyed("entity.delete", json!({"workspace_id": "a", "entity_id": "part"}), "delete");
+    keyed("entity.transform", json!({"entity_id": "part", "translate": [5, 0, 0]}), "move");
+    let error = cad.try_call("workspace.merge", merge("a")).unwrap_err();
+    let mut resolve = merge("a");
+    resolve["conflict_id"] = error["data"]["conflicts"][0]["conflict_id"].clone();
+    resolve["resolution"] = json!("keep_target");
+    resolve["idempotency_key"] = json!("resolve");
+    let first = cad.call("workspace.resolve_conflict", resolve.clone());
+    assert_eq!(cad.call("workspace.resolve_conflict", resolve), first);
+    let gone = json!({"workspace_id": "a", "idempotency_key": "gone"});
+    let first = cad.call("workspace.delete", gone.clone());
+    assert_eq!(cad.call("workspace.delete", gone), first);
+    assert_eq!(cad.call("history.list", json!({}))["steps"].as_array().unwrap().len(), 2);
+}
