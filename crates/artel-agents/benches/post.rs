@@ -97,7 +97,7 @@ struct SenderReport {
 }
 
 /// What is known about every message: when it was sent and how often it was worked on.
-struct Desk {
+struct Traffic {
     begin: Instant,
     sent_at: Vec<AtomicU64>,
     worked_on: Vec<AtomicU32>,
@@ -105,7 +105,7 @@ struct Desk {
     in_flight: Semaphore,
 }
 
-impl Desk {
+impl Traffic {
     fn now(&self) -> u64 {
         u64::try_from(self.begin.elapsed().as_micros()).unwrap()
     }
@@ -125,21 +125,26 @@ impl Desk {
     }
 }
 
-async fn receive(office: Office, number: u128, desk: Arc<Desk>) {
+async fn receive(office: Office, number: u128, traffic: Arc<Traffic>) {
     let agent = agent_id(number);
     loop {
         office.wait_for_mail(agent, Duration::from_secs(60)).await.unwrap();
         let peek = ReadOptions { mark_read: false, with_read: false, limit: BATCH };
         let mail = office.read(agent, peek).await.unwrap();
         let ids: Vec<_> = mail.iter().map(|mail| mail.message.id).collect();
-        mail.iter().for_each(|mail| desk.work_on(&mail.message));
+        mail.iter().for_each(|mail| traffic.work_on(&mail.message));
         // Here it may be killed: what it has worked on comes again.
         tokio::task::yield_now().await;
         office.mark_read(agent, &ids).await.unwrap();
     }
 }
 
-async fn send(office: Office, sender: u128, desk: Arc<Desk>, sent: watch::Sender<usize>) -> SenderReport {
+async fn send(
+    office: Office,
+    sender: u128,
+    traffic: Arc<Traffic>,
+    sent: watch::Sender<usize>,
+) -> SenderReport {
     let mut report = SenderReport::default();
     for number in (usize::try_from(sender).unwrap() - 1..MESSAGES).step_by(usize::try_from(SENDERS).unwrap())
     {
@@ -147,9 +152,9 @@ async fn send(office: Office, sender: u128, desk: Arc<Desk>, sent: watch::Sender
         let message = draft(sender, to(recipient), MessageKind::Event, &number.to_string());
         let message = urgent(u8::try_from(1 + number % 10).unwrap(), message);
         if !is_for_deaf(number) {
-            desk.in_flight.acquire().await.unwrap().forget();
+            traffic.in_flight.acquire().await.unwrap().forget();
         }
-        desk.sent_at[number].store(desk.now(), Ordering::Relaxed);
+        traffic.sent_at[number].store(traffic.now(), Ordering::Relaxed);
         loop {
             match office.send(message.clone()).await {
                 Ok(_) => break,
@@ -158,7 +163,7 @@ async fn send(office: Office, sender: u128, desk: Arc<Desk>, sent: watch::Sender
             }
             tokio::task::yield_now().await;
         }
-        report.kept_micros.push(desk.now() - desk.sent_at[number].load(Ordering::Relaxed));
+        report.kept_micros.push(traffic.now() - traffic.sent_at[number].load(Ordering::Relaxed));
         sent.send_modify(|count| *count += 1);
     }
     report
@@ -201,18 +206,18 @@ async fn load(name: &str, store: Arc<dyn AnyAgentStore>, mut redis: Option<OwnSe
         Some(server) => redis_office(&house, server).await,
         None => house.office.clone(),
     };
-    let desk = Arc::new(Desk {
+    let traffic = Arc::new(Traffic {
         begin: Instant::now(),
         sent_at: (0..MESSAGES).map(|_| AtomicU64::new(0)).collect(),
         worked_on: (0..MESSAGES).map(|_| AtomicU32::new(0)).collect(),
         micros: Mutex::default(),
         in_flight: Semaphore::new(IN_FLIGHT_MAX),
     });
-    let begin_to_receive = |number| tokio::spawn(receive(office.clone(), SENDERS + number, desk.clone()));
+    let begin_to_receive = |number| tokio::spawn(receive(office.clone(), SENDERS + number, traffic.clone()));
     let mut receivers: Vec<JoinHandle<()>> = (1..=RECEIVERS).map(begin_to_receive).collect();
     let (sent, mut progress) = watch::channel(0);
     let senders: Vec<JoinHandle<SenderReport>> = (1..=SENDERS)
-        .map(|sender| tokio::spawn(send(office.clone(), sender, desk.clone(), sent.clone())))
+        .map(|sender| tokio::spawn(send(office.clone(), sender, traffic.clone(), sent.clone())))
         .collect();
     for tenth in 1..=10 {
         progress.wait_for(|count| *count >= MESSAGES * tenth / 10).await.unwrap();
@@ -231,24 +236,24 @@ async fn load(name: &str, store: Arc<dyn AnyAgentStore>, mut redis: Option<OwnSe
         refused += report.refused;
     }
     let deaf = (0..MESSAGES).filter(|number| is_for_deaf(*number)).count();
-    while desk.done() < MESSAGES - deaf {
+    while traffic.done() < MESSAGES - deaf {
         tokio::task::yield_now().await;
     }
-    let read = std::mem::take(&mut *desk.micros.lock().unwrap());
-    row(name, "load", MESSAGES, desk.begin, Times { kept, read });
-    sums(&house, &desk, refused).await;
+    let read = std::mem::take(&mut *traffic.micros.lock().unwrap());
+    row(name, "load", MESSAGES, traffic.begin, Times { kept, read });
+    sums(&house, &traffic, refused).await;
     receivers.iter().for_each(JoinHandle::abort);
 }
 
 /// Prints what became of every message, and fails when something is missing.
-async fn sums(house: &House, desk: &Desk, refused: usize) {
+async fn sums(house: &House, traffic: &Traffic, refused: usize) {
     while house.office.counts().await.unwrap().unread > (MESSAGES / 100) as u64 {
         tokio::task::yield_now().await;
     }
     house.terminate(DEAF).await;
     let counts = house.office.counts().await.unwrap();
     let dead: u64 = counts.dead.iter().map(|(_, count)| count).sum();
-    let again = desk.worked_on.iter().filter(|times| times.load(Ordering::Relaxed) > 1).count();
+    let again = traffic.worked_on.iter().filter(|times| times.load(Ordering::Relaxed) > 1).count();
     println!(
         "sums: {MESSAGES} sent = {} read + {} unread + {dead} dead {:?}; {again} came again, {refused} told MAILBOX_FULL",
         counts.read, counts.unread, counts.dead

@@ -10,7 +10,7 @@ use artel_store::{AgentFilter, AgentRow, LoggedAgentEvent, OwnerId, Page, PageRe
 use tokio::sync::watch;
 
 use crate::config::{AgentsConfig, AgentsParts};
-use crate::driver::Wish;
+use crate::driver::DriverSignal;
 use crate::error::{AgentsError, chain};
 use crate::metrics::AgentMeters;
 
@@ -36,7 +36,7 @@ pub(crate) enum Worker {
     /// The engine: whoever tells the agent something tells its run.
     Run,
     /// A task of this process.
-    Task(watch::Sender<Wish>),
+    Task(watch::Sender<DriverSignal>),
 }
 
 impl Shared {
@@ -61,15 +61,15 @@ impl Shared {
 
     /// Tells the task that works for an agent what the agent's state means for it.
     pub(crate) fn steer(&self, record: &AgentRecord) {
-        let Some(Worker::Task(wish)) = self.working().get(&record.agent_id).cloned() else { return };
+        let Some(Worker::Task(signal)) = self.working().get(&record.agent_id).cloned() else { return };
         let wanted = match record.state() {
-            AgentState::Running | AgentState::Idle => Wish::Go,
-            AgentState::Paused => Wish::Pause,
+            AgentState::Running | AgentState::Idle => DriverSignal::Go,
+            AgentState::Paused => DriverSignal::Pause,
             AgentState::Completed | AgentState::Failed | AgentState::Cancelled | AgentState::Terminated => {
-                Wish::End
+                DriverSignal::End
             }
         };
-        wish.send_if_modified(|wish| std::mem::replace(wish, wanted) != wanted);
+        signal.send_if_modified(|signal| std::mem::replace(signal, wanted) != wanted);
     }
 
     /// Looks at every agent for which a task of this process works: another process may have told it something.

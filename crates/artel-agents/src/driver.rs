@@ -7,7 +7,7 @@ use artel_model::id::AgentId;
 use async_trait::async_trait;
 use tokio::sync::watch;
 
-use crate::seat::Seat;
+use crate::agent_tools::AgentTools;
 
 /// Lets an agent work.
 #[async_trait]
@@ -26,7 +26,7 @@ pub trait WorkDriver: Send + Sync {
 /// A piece of work.
 pub struct Job {
     /// What the agent can do.
-    pub seat: Seat,
+    pub agent_tools: AgentTools,
     /// What the agent is told meanwhile.
     pub control: Control,
     /// How long it may take, while it does not stand still.
@@ -37,7 +37,7 @@ pub struct Job {
 
 /// What an agent at work should do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Wish {
+pub enum DriverSignal {
     /// Go on.
     Go,
     /// Stand still.
@@ -49,38 +49,38 @@ pub enum Wish {
 /// What an agent at work is told.
 #[derive(Clone, Debug)]
 pub struct Control {
-    wish: watch::Receiver<Wish>,
+    signal: watch::Receiver<DriverSignal>,
 }
 
 impl Control {
     /// Makes a control that hears what is sent.
-    pub fn new(wish: watch::Receiver<Wish>) -> Self {
-        Self { wish }
+    pub fn new(signal: watch::Receiver<DriverSignal>) -> Self {
+        Self { signal }
     }
 
     /// Returns what it should do.
-    pub fn wish(&self) -> Wish {
-        *self.wish.borrow()
+    pub fn signal(&self) -> DriverSignal {
+        *self.signal.borrow()
     }
 
     /// Waits until it should do something else, and returns what.
-    pub async fn changed(&mut self) -> Wish {
-        match self.wish.changed().await {
-            Ok(()) => *self.wish.borrow_and_update(),
+    pub async fn changed(&mut self) -> DriverSignal {
+        match self.signal.changed().await {
+            Ok(()) => *self.signal.borrow_and_update(),
             // Nobody is there any more to tell it anything.
-            Err(_) => Wish::End,
+            Err(_) => DriverSignal::End,
         }
     }
 
     /// Waits until it may go on, and returns whether it may; not when it should end.
     pub async fn may_go_on(&mut self) -> bool {
         loop {
-            match self.wish() {
-                Wish::Go => return true,
-                Wish::End => return false,
+            match self.signal() {
+                DriverSignal::Go => return true,
+                DriverSignal::End => return false,
                 // Also when nobody is there any more to say that it may go on.
-                Wish::Pause if self.changed().await == Wish::End => return false,
-                Wish::Pause => {}
+                DriverSignal::Pause if self.changed().await == DriverSignal::End => return false,
+                DriverSignal::Pause => {}
             }
         }
     }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::agents::Shared;
 use crate::change::{ChangeError, event};
-use crate::driver::{Control, Wish};
+use crate::driver::{Control, DriverSignal};
 use crate::error::chain;
 
 impl Shared {
@@ -32,19 +32,19 @@ impl Shared {
         let mut guard = RunGuard { shared: self.clone(), run, is_over: false };
         self.parts.engine.submit_as(run, submission).await.map_err(|error| chain(&error))?;
         let mut following = std::pin::pin!(self.follow(record.agent_id, run));
-        let mut wish = control.wish();
-        let mut told = Wish::Go;
+        let mut signal = control.signal();
+        let mut told = DriverSignal::Go;
         loop {
-            if wish != told {
-                let command = match wish {
-                    Wish::Go => Command::Resume,
-                    Wish::Pause => Command::Pause,
-                    Wish::End => Command::Cancel,
+            if signal != told {
+                let command = match signal {
+                    DriverSignal::Go => Command::Resume,
+                    DriverSignal::Pause => Command::Pause,
+                    DriverSignal::End => Command::Cancel,
                 };
                 if let Err(error) = self.command_run(run, &command).await {
                     tracing::warn!(%run, %error, "a part of the agent's work was not told");
                 }
-                told = wish;
+                told = signal;
             }
             tokio::select! {
                 followed = &mut following => {
@@ -52,7 +52,7 @@ impl Shared {
                     return followed.map_err(|error| format!("the run was lost: {}", chain(&error)));
                 }
                 // After the end there is nothing more to be told.
-                changed = control.changed(), if told != Wish::End => wish = changed,
+                changed = control.changed(), if told != DriverSignal::End => signal = changed,
             }
         }
     }

@@ -3,6 +3,7 @@
 //! The rules are in `artel-model`: what an agent may do, which states it goes through. Here they meet the store, the engine
 //! and the world. Knows nothing of SQL, of HTTP and of what can be typed.
 
+mod agent_tools;
 mod agents;
 mod announce;
 mod call;
@@ -20,12 +21,12 @@ mod outcome;
 mod own_tool;
 mod prepare;
 mod recover;
-mod seat;
 mod spawn;
 mod task;
 mod tree;
 mod work;
 
+pub use agent_tools::{AgentTools, ToolOffer};
 pub use agents::Agents;
 pub use announce::{Announce, Silent};
 pub use command::{
@@ -33,7 +34,7 @@ pub use command::{
     EffectiveRules, OwnCommands, prune_work_folders,
 };
 pub use config::{AgentsConfig, AgentsParts, AtLimit, IsAlive, RoleBook, Stores};
-pub use driver::{Control, Job, Wish, WorkDriver};
+pub use driver::{Control, DriverSignal, Job, WorkDriver};
 pub use error::{AgentsError, CallError, CommandRefused, SpawnFailed, StartRefused};
 pub use llm::{LlmDriver, LlmDriverConfig, ModelChoice};
 pub use metrics::METRICS;
@@ -41,5 +42,4 @@ pub use office::{
     Awaited, DeadLetterBox, ListenError, Listener, MailError, Office, OfficeConfig, OfficeCounts,
     OfficeParts, ReadOptions, RequestError, SendError, Sent,
 };
-pub use seat::{Seat, ToolOffer};
 pub use spawn::{SpawnCaller, Spawned};

@@ -8,10 +8,10 @@ use artel_model::message::{MessageDraft, Sender};
 use artel_model::name::SkillName;
 use serde_json::{Map, Value, json};
 
+use crate::agent_tools::may_read;
 use crate::agents::Shared;
 use crate::call::call_error;
 use crate::error::{CallError, SpawnFailed};
-use crate::seat::may_read;
 use crate::spawn::SpawnCaller;
 
 /// Reads a file of a skill that the agent was given.

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::agents::Shared;
 
 /// What an agent does first.
-pub(crate) enum Errand {
+pub(crate) enum FirstWork {
     /// It runs a plan.
     Run(Box<Plan>),
     /// A planner makes plans for its task.
@@ -32,7 +32,11 @@ pub(crate) enum Errand {
 impl Shared {
     /// Makes what an agent would do first, or says why it could not. A program is judged by the less trusted of where the
     /// agent and where this call come from.
-    pub(crate) fn errand(&self, spec: &AgentSpec, origin: CallOrigin) -> Result<Errand, Vec<SpawnError>> {
+    pub(crate) fn first_work(
+        &self,
+        spec: &AgentSpec,
+        origin: CallOrigin,
+    ) -> Result<FirstWork, Vec<SpawnError>> {
         let shelf = self.parts.shelves.shelf(spec.viewer.as_ref());
         match &spec.driver {
             Driver::Skill { skill, params, chain } => {
@@ -53,22 +57,24 @@ impl Shared {
             Driver::Plan { plan: Some(document) } => {
                 allowed(plan_of(document, &shelf).map_err(|problems| refused(&problems))?, &spec.policy)
             }
-            Driver::Plan { plan: None } => Ok(Errand::Task),
+            Driver::Plan { plan: None } => Ok(FirstWork::Task),
             Driver::Llm => match &self.parts.llm {
-                Some(driver) => driver.check(spec).map(|()| Errand::Llm).map_err(|error| vec![error]),
+                Some(driver) => driver.check(spec).map(|()| FirstWork::Llm).map_err(|error| vec![error]),
                 None => Err(unavailable("no model is configured", "`[llm]` in artel.toml names one")),
             },
             Driver::Command(line) => {
                 admit_command(spec.origin.and(origin), line, &self.config.clients)
                     .map_err(|error| vec![error])?;
                 match &self.parts.command {
-                    Some(driver) => driver.check(spec).map(|()| Errand::Command).map_err(|error| vec![error]),
+                    Some(driver) => {
+                        driver.check(spec).map(|()| FirstWork::Command).map_err(|error| vec![error])
+                    }
                     None => {
                         Err(unavailable("programs of others cannot be started here", "there is no launcher"))
                     }
                 }
             }
-            Driver::External => Ok(Errand::Nothing),
+            Driver::External => Ok(FirstWork::Nothing),
         }
     }
 }
@@ -96,10 +102,10 @@ fn params_by_skill(
 }
 
 /// A plan with a step that its agent may not run is refused before the agent exists.
-fn allowed(plan: Plan, policy: &Policy) -> Result<Errand, Vec<SpawnError>> {
+fn allowed(plan: Plan, policy: &Policy) -> Result<FirstWork, Vec<SpawnError>> {
     let denials = plan_denials(policy, &plan);
     if denials.is_empty() {
-        return Ok(Errand::Run(Box::new(plan)));
+        return Ok(FirstWork::Run(Box::new(plan)));
     }
     let error = |denial: artel_model::run::StepDenial| {
         let code = match denial.code {

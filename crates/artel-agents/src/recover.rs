@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::agents::{Agents, Shared};
 use crate::change::ChangeError;
 use crate::error::AgentsError;
-use crate::prepare::Errand;
+use crate::prepare::FirstWork;
 use crate::tree::Order;
 use crate::work::failed;
 
@@ -110,8 +110,8 @@ impl Shared {
         if record.standing.work().is_none() {
             let cause = Cause::by("recover").because("it had not begun");
             // No owner of the machine asks for this, so a program is started again only if the operator lists it.
-            return match self.errand(&record.spec, CallOrigin::Remote) {
-                Ok(errand) => self.clone().begin(record.clone(), errand, cause).await.map(|_| true),
+            return match self.first_work(&record.spec, CallOrigin::Remote) {
+                Ok(first_work) => self.clone().begin(record.clone(), first_work, cause).await.map(|_| true),
                 Err(errors) => {
                     let why: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
                     let unfit = AgentEvent::Unfit { error: why.join("; ") };
@@ -166,8 +166,8 @@ impl Shared {
             }
             // The process ended between writing that the agent begins and handing its plan to the engine.
             (Driver::Skill { .. } | Driver::Plan { plan: Some(_) }, Some(run), None) => {
-                match self.errand(&record.spec, CallOrigin::Remote) {
-                    Ok(Errand::Run(plan)) => self.start_run(record, run, *plan).await?,
+                match self.first_work(&record.spec, CallOrigin::Remote) {
+                    Ok(FirstWork::Run(plan)) => self.start_run(record, run, *plan).await?,
                     Ok(_) | Err(_) => {
                         self.give_up(record, "interrupted: its work cannot be begun any more").await
                     }
@@ -175,13 +175,13 @@ impl Shared {
             }
             (Driver::Plan { plan: None }, run, None) => {
                 self.end_part(run).await;
-                self.start_task(record, Errand::Task, Vec::new());
+                self.start_task(record, FirstWork::Task, Vec::new());
             }
             (Driver::Llm, run, None) => {
                 // A call that was under way is told to the model as interrupted.
                 self.end_part(run).await;
                 let said = self.said(record.agent_id).await?;
-                self.start_task(record, Errand::Llm, said);
+                self.start_task(record, FirstWork::Llm, said);
             }
             (
                 Driver::Skill { .. }

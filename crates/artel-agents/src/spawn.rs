@@ -61,9 +61,10 @@ impl Agents {
             }
         }
         self.shared.check_above(&record).await?;
-        let errand = self.shared.errand(&record.spec, origin);
-        let errand = errand.map_err(|errors| StartRefused::Unfit(SpawnRefused::new(errors, Vec::new())))?;
-        let record = self.shared.clone().begin(record, errand, cause).await?;
+        let first_work = self.shared.first_work(&record.spec, origin);
+        let first_work =
+            first_work.map_err(|errors| StartRefused::Unfit(SpawnRefused::new(errors, Vec::new())))?;
+        let record = self.shared.clone().begin(record, first_work, cause).await?;
         self.shared.parts.stores.runs.sync().await.map_err(AgentsError::Store)?;
         Ok(record)
     }
@@ -110,12 +111,12 @@ impl Shared {
     ) -> Result<Spawned, SpawnFailed> {
         let (spec, warnings) = self.decide(request, caller).await?;
         let refuse = |errors| SpawnFailed::Refused(SpawnRefused::new(errors, warnings.clone()));
-        let errand = self.errand(&spec, caller.origin).map_err(refuse)?;
+        let first_work = self.first_work(&spec, caller.origin).map_err(refuse)?;
         let record = self.keep(spec, cause.clone()).await.map_err(|error| match error {
             Kept::Refused(error) => refuse(vec![error]),
             Kept::Failed(error) => SpawnFailed::Failed(error),
         })?;
-        let record = self.clone().begin(record, errand, cause).await?;
+        let record = self.clone().begin(record, first_work, cause).await?;
         self.parts.stores.runs.sync().await.map_err(AgentsError::Store)?;
         Ok(Spawned { record, warnings })
     }

@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::agent_tools::is_allowed;
 use crate::agents::Shared;
 use crate::clock::now;
 use crate::driver::{Control, Job};
 use crate::outcome::{calls, keep_promise};
 use crate::prepare::fresh_plan;
-use crate::seat::is_allowed;
 
 impl Shared {
     /// Has plans made for the task and run, until one succeeds.

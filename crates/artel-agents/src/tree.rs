@@ -25,7 +25,7 @@ pub(crate) enum Order {
 }
 
 /// An agent that was told something.
-struct Told {
+struct CommandedAgent {
     /// The agent as it was when it was told.
     record: AgentRecord,
     /// What it heard is the last in a log of this length.
@@ -144,7 +144,12 @@ impl Shared {
     }
 
     /// Tells one agent, and what works for it.
-    async fn tell_one(&self, id: AgentId, order: Order, cause: Cause) -> Result<Told, CommandRefused> {
+    async fn tell_one(
+        &self,
+        id: AgentId,
+        order: Order,
+        cause: Cause,
+    ) -> Result<CommandedAgent, CommandRefused> {
         let decide = |record: &AgentRecord| {
             if order.concerns(record.state()) { vec![order.event(cause.clone())] } else { Vec::new() }
         };
@@ -153,12 +158,12 @@ impl Shared {
         if let Some(run) = work.and_then(|work| work.run_id) {
             self.command_run(run, &order.command()).await.map_err(CommandRefused::Run)?;
         }
-        Ok(Told { record: changed.before, since: changed.revision })
+        Ok(CommandedAgent { record: changed.before, since: changed.revision })
     }
 
     /// Waits until nothing of the agents' work is left, those below first; not longer than work may take to end, and another
     /// process to hear of it.
-    async fn wait_for_the_end_of(&self, told: &[Told]) -> Result<(), CommandRefused> {
+    async fn wait_for_the_end_of(&self, told: &[CommandedAgent]) -> Result<(), CommandRefused> {
         let heard_ms = self.config.poll_ms * u64::from(LOOKS_APART);
         let until = crate::clock::from_now(self.config.grace_ms * 2 + heard_ms);
         let mut late = Vec::new();
@@ -180,8 +185,8 @@ impl Shared {
     }
 
     /// Says whether nothing is left of what an agent was at. What a process that is gone was at ended with it.
-    async fn is_over(&self, told: &Told) -> Result<bool, AgentsError> {
-        let Told { record, since } = told;
+    async fn is_over(&self, told: &CommandedAgent) -> Result<bool, AgentsError> {
+        let CommandedAgent { record, since } = told;
         if self.working().contains_key(&record.agent_id) {
             return Ok(false);
         }

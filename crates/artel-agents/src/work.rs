@@ -6,7 +6,7 @@ use std::time::Duration;
 use artel_engine::trace::{self, Span, SpanKind};
 use artel_engine::{Command, FollowError};
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentState, Cause, Driver, Standing, Work, WorkEnd, WorkOutcome,
+    AgentEvent, AgentPhase, AgentRecord, AgentState, Cause, Driver, Work, WorkEnd, WorkOutcome,
 };
 use artel_model::id::{AgentId, RunId};
 use artel_model::plan::Plan;
@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::agent_tools::AgentTools;
 use crate::agents::{Shared, Worker};
 use crate::change::ChangeError;
-use crate::driver::{Control, Job, Wish};
+use crate::driver::{Control, DriverSignal, Job};
 use crate::error::{AgentsError, chain};
 use crate::outcome::{keep_promise, work_end};
-use crate::prepare::Errand;
-use crate::seat::Seat;
+use crate::prepare::FirstWork;
 
 /// Pauses before a store that failed is asked again: the first, and the last that is made.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
@@ -32,15 +32,15 @@ impl Shared {
     pub(crate) async fn begin(
         self: Arc<Self>,
         record: AgentRecord,
-        errand: Errand,
+        first_work: FirstWork,
         cause: Cause,
     ) -> Result<AgentRecord, AgentsError> {
         let run_id = RunId(Uuid::now_v7());
         let mut work = self.new_work();
-        match &errand {
-            Errand::Nothing => return Ok(record),
-            Errand::Run(_) => work.run_id = Some(run_id),
-            Errand::Task | Errand::Llm | Errand::Command => {}
+        match &first_work {
+            FirstWork::Nothing => return Ok(record),
+            FirstWork::Run(_) => work.run_id = Some(run_id),
+            FirstWork::Task | FirstWork::Llm | FirstWork::Command => {}
         }
         if let Driver::Skill { skill, params, .. } = &record.spec.driver {
             (work.skill, work.params) = (Some(skill.clone()), params.clone());
@@ -53,12 +53,12 @@ impl Shared {
             Err(ChangeError::Transition(_) | ChangeError::Unknown) => return Ok(record),
             Err(ChangeError::Failed(error)) => return Err(error),
         };
-        match errand {
-            Errand::Run(plan) => self.start_run(&record, run_id, *plan).await?,
-            errand @ (Errand::Task | Errand::Llm | Errand::Command) => {
-                self.start_task(&record, errand, Vec::new());
+        match first_work {
+            FirstWork::Run(plan) => self.start_run(&record, run_id, *plan).await?,
+            first_work @ (FirstWork::Task | FirstWork::Llm | FirstWork::Command) => {
+                self.start_task(&record, first_work, Vec::new());
             }
-            Errand::Nothing => {}
+            FirstWork::Nothing => {}
         }
         Ok(record)
     }
@@ -98,15 +98,15 @@ impl Shared {
         self.parts.engine.submit_as(run, submission).await.map_err(AgentsError::Submit)?;
         let command = match self.parts.stores.agents.agent(record.agent_id).await {
             Ok(Some(row)) => match &row.record.standing {
-                Standing::Running { work } if work.run_id == Some(run) => return Ok(()),
-                Standing::Paused { work } if work.run_id == Some(run) => Command::Pause,
-                Standing::Running { .. }
-                | Standing::Paused { .. }
-                | Standing::Idle
-                | Standing::Completed
-                | Standing::Failed { .. }
-                | Standing::Cancelled
-                | Standing::Terminated => Command::Cancel,
+                AgentPhase::Running { work } if work.run_id == Some(run) => return Ok(()),
+                AgentPhase::Paused { work } if work.run_id == Some(run) => Command::Pause,
+                AgentPhase::Running { .. }
+                | AgentPhase::Paused { .. }
+                | AgentPhase::Idle
+                | AgentPhase::Completed
+                | AgentPhase::Failed { .. }
+                | AgentPhase::Cancelled
+                | AgentPhase::Terminated => Command::Cancel,
             },
             Ok(None) => Command::Cancel,
             Err(error) => {
@@ -203,7 +203,7 @@ impl Shared {
                 return called().chain([AgentEvent::Cancelled { cause }]).collect();
             }
             // Somebody cancelled the agent, and so its run: what was done until then counts all the same.
-            let is_told = matches!(record.standing, Standing::Cancelled | Standing::Terminated);
+            let is_told = matches!(record.standing, AgentPhase::Cancelled | AgentPhase::Terminated);
             if is_told && is_seen_to_here { called().collect() } else { Vec::new() }
         };
         self.write_end(record.agent_id, decide).await;
@@ -243,21 +243,21 @@ impl Shared {
     pub(crate) fn start_task(
         self: &Arc<Self>,
         record: &AgentRecord,
-        errand: Errand,
+        first_work: FirstWork,
         said: Vec<(String, Value)>,
     ) {
         let (shared, record) = (self.clone(), record.clone());
         let id = record.agent_id;
-        let first = if record.state() == AgentState::Paused { Wish::Pause } else { Wish::Go };
-        let (sender, wish) = watch::channel(first);
+        let first = if record.state() == AgentState::Paused { DriverSignal::Pause } else { DriverSignal::Go };
+        let (sender, signal) = watch::channel(first);
         self.take_on(id, Worker::Task(sender));
         let mut span = Span::begin("agent work", SpanKind::Internal, trace::current());
         span.set("artel.agent.id", id.to_string());
         tokio::spawn(trace::within(span.place(), async move {
             let _span = span;
-            let control = Control::new(wish);
+            let control = Control::new(signal);
             let job = Job {
-                seat: Seat::new(shared.clone(), record.clone(), control.clone()),
+                agent_tools: AgentTools::new(shared.clone(), record.clone(), control.clone()),
                 control,
                 deadline: Duration::from_millis(record.spec.timeout_ms.unwrap_or(shared.config.deadline_ms)),
                 said,
@@ -266,19 +266,19 @@ impl Shared {
             if let Ok(Some(row)) = shared.parts.stores.agents.agent(id).await {
                 shared.steer(&row.record);
             }
-            let end = shared.work(&record, errand, job).await;
+            let end = shared.work(&record, first_work, job).await;
             shared.end_work(&record, end).await;
             shared.leave_word(&record).await;
             shared.leave(id);
         }));
     }
 
-    async fn work(self: &Arc<Self>, record: &AgentRecord, errand: Errand, job: Job) -> WorkEnd {
-        let driver = match errand {
-            Errand::Task => return self.answer_task(record, job).await,
-            Errand::Llm => self.parts.llm.as_ref(),
-            Errand::Command => self.parts.command.as_ref(),
-            Errand::Run(_) | Errand::Nothing => None,
+    async fn work(self: &Arc<Self>, record: &AgentRecord, first_work: FirstWork, job: Job) -> WorkEnd {
+        let driver = match first_work {
+            FirstWork::Task => return self.answer_task(record, job).await,
+            FirstWork::Llm => self.parts.llm.as_ref(),
+            FirstWork::Command => self.parts.command.as_ref(),
+            FirstWork::Run(_) | FirstWork::Nothing => None,
         };
         match driver {
             Some(driver) => {
@@ -295,16 +295,16 @@ impl Shared {
 pub(crate) fn ending(record: &AgentRecord, end: WorkEnd) -> Vec<AgentEvent> {
     let ended = AgentEvent::Ended(Box::new(end));
     match &record.standing {
-        Standing::Running { .. } => vec![ended],
-        Standing::Paused { .. } => {
+        AgentPhase::Running { .. } => vec![ended],
+        AgentPhase::Paused { .. } => {
             let cause = Cause::by("engine").because("its work was over already");
             vec![AgentEvent::Resumed { cause }, ended]
         }
-        Standing::Idle
-        | Standing::Completed
-        | Standing::Failed { .. }
-        | Standing::Cancelled
-        | Standing::Terminated => Vec::new(),
+        AgentPhase::Idle
+        | AgentPhase::Completed
+        | AgentPhase::Failed { .. }
+        | AgentPhase::Cancelled
+        | AgentPhase::Terminated => Vec::new(),
     }
 }
 

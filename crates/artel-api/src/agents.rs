@@ -20,7 +20,7 @@ use crate::shapes;
 #[serde(deny_unknown_fields)]
 #[schemars(transform = shapes::agent)]
 #[schemars(example = json!({"skill": "navigate", "params": {"location": "kitchen"}, "name": "scout"}))]
-pub struct AgentWish {
+pub struct AgentRequest {
     /// What it is for.
     #[serde(default)]
     #[schemars(length(min = 1, max = AGENT_TASK_BYTES_MAX), regex(pattern = r"\S"))]

@@ -21,7 +21,7 @@ use crate::shapes;
     "sender_id": "5a6c2a1e-6c4b-4a57-9a53-3a8a0b3b6b11", "recipient_id": "0d9f0f5e-8a34-4e0b-8b0e-2f7c9f5f4c22",
     "message_type": "event", "payload": {"text": "the kitchen is free"},
 }))]
-pub struct MessageWish {
+pub struct MessageRequest {
     /// Its id, so that sending it twice does no harm.
     #[serde(default)]
     pub message_id: Option<Uuid>,
@@ -74,12 +74,12 @@ pub struct MessageWish {
 
 /// Makes the schema of an event that is published: a message about a topic, of type `event` when nothing is said.
 pub fn published_event(generator: &mut SchemaGenerator) -> Schema {
-    shapes::derived::<MessageWish>(generator, "PublishedEvent", shapes::published_event)
+    shapes::derived::<MessageRequest>(generator, "PublishedEvent", shapes::published_event)
 }
 
 /// Makes the schema of a request that an answer is waited for: a message of type `request`.
 pub fn waiting_request(generator: &mut SchemaGenerator) -> Schema {
-    shapes::derived::<MessageWish>(generator, "WaitingRequest", shapes::waiting_request)
+    shapes::derived::<MessageRequest>(generator, "WaitingRequest", shapes::waiting_request)
 }
 
 /// A message that was sent.
@@ -107,7 +107,7 @@ pub struct WaitQuery {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({"agent_id": "5a6c2a1e-6c4b-4a57-9a53-3a8a0b3b6b11", "wait_ms": 1000}))]
-pub struct MailWish {
+pub struct MailRequest {
     /// Whose mailbox.
     pub agent_id: Uuid,
     /// Whether what is returned counts as read from then on; so it does when absent.

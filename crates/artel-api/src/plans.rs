@@ -41,7 +41,7 @@ pub struct RunQuery {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({"request": "navigate to the kitchen"}))]
-pub struct Wish {
+pub struct AskRequest {
     /// What is wanted.
     #[schemars(schema_with = "shapes::said")]
     pub request: String,

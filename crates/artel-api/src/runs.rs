@@ -202,7 +202,7 @@ pub struct LogPage {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({"before": "2026-01-31T12:00:00Z"}))]
-pub struct PruneWish {
+pub struct PruneRequest {
     /// What ended before this time.
     pub before: Timestamp,
 }

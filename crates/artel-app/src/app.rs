@@ -25,8 +25,8 @@ use crate::error::OperationError;
 use crate::idempotency::Remembered;
 use crate::keys::KeyRing;
 use crate::operations::{Asks, Publishing, Rendered, SettingsRules};
+use crate::poller::Poller;
 use crate::probe::{Probe, ReadinessLog};
-use crate::pulse::Pulse;
 use crate::quota_turns::QuotaTurns;
 use crate::trail::Trail;
 
@@ -74,7 +74,7 @@ pub struct RunSettings {
 
 /// Where files lie that runs and agents made, to be removed with them.
 #[derive(Clone)]
-pub struct Storeroom {
+pub struct ArtifactDirs {
     /// What scripts made.
     pub assets: AssetStore,
     /// The folders that programs of agents work in.
@@ -115,7 +115,7 @@ pub struct AppParts {
     /// Those that may be asked for by name.
     pub named_planners: NamedPlanners,
     /// What can be removed with runs and agents.
-    pub storeroom: Storeroom,
+    pub artifact_dirs: ArtifactDirs,
     /// Answers in the chat; plans are made and run for what is said when there is none.
     pub assistant: Option<Assistant>,
     /// How runs go on.
@@ -142,7 +142,7 @@ struct Shared {
     /// Whether what is followed live is to end; a stream that never ends would hold up the end of the process.
     closing: watch::Sender<bool>,
     /// Says when something was written.
-    pulse: Pulse,
+    poller: Poller,
     asks: Asks,
     conversations: Conversations,
     run_turns: QuotaTurns,
@@ -164,7 +164,7 @@ impl App {
         let shared = Shared {
             closing: watch::Sender::new(false),
             publishes_skills: AtomicBool::new(parts.publishes_skills),
-            pulse: Pulse::new(parts.stores.runs.clone()),
+            poller: Poller::new(parts.stores.runs.clone()),
             asks: Asks::default(),
             conversations: Conversations::default(),
             run_turns: QuotaTurns::default(),
@@ -258,8 +258,8 @@ impl App {
         &self.shared.parts.named_planners
     }
 
-    pub fn storeroom(&self) -> &Storeroom {
-        &self.shared.parts.storeroom
+    pub fn artifact_dirs(&self) -> &ArtifactDirs {
+        &self.shared.parts.artifact_dirs
     }
 
     /// Returns the model that answers in the chat.
@@ -289,8 +289,8 @@ impl App {
         &self.shared.changing_personal_settings
     }
 
-    pub fn pulse(&self) -> &Pulse {
-        &self.shared.pulse
+    pub fn poller(&self) -> &Poller {
+        &self.shared.poller
     }
 
     /// Returns what people asked in words, as long as it is remembered.

@@ -82,12 +82,12 @@ fn engine(state: &EngineState) -> SkillScanEngine {
 
 /// Who is told about a source: where hubs are, and what their servers said, is for administrators.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Told {
+pub enum SourceDetail {
     Everything,
     Neutrally,
 }
 
-impl Told {
+impl SourceDetail {
     /// Returns how much a caller is told.
     pub fn to(caller: &Principal) -> Self {
         if caller.is_admin() { Self::Everything } else { Self::Neutrally }
@@ -101,7 +101,7 @@ const NEUTRAL_UNAVAILABLE: &str = "it cannot be read at the moment";
 /// Returns the sources whose content is missing or old.
 pub fn unavailable_sources<'a>(
     sources: impl IntoIterator<Item = &'a SourceState>,
-    told: Told,
+    told: SourceDetail,
 ) -> Vec<UnavailableSource> {
     let neutral = |source: UnavailableSource| UnavailableSource {
         label: source.source.label().to_owned(),
@@ -113,8 +113,8 @@ pub fn unavailable_sources<'a>(
     };
     let unavailable = sources.into_iter().filter_map(unavailable_source);
     match told {
-        Told::Everything => unavailable.collect(),
-        Told::Neutrally => unavailable.map(neutral).collect(),
+        SourceDetail::Everything => unavailable.collect(),
+        SourceDetail::Neutrally => unavailable.map(neutral).collect(),
     }
 }
 

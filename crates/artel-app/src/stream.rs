@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// One event of a stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Written {
+pub struct StreamEvent {
     /// What a reader names to go on after it.
     pub id: String,
     /// What kind of event it is.
@@ -16,7 +16,7 @@ pub struct Written {
     pub data: String,
 }
 
-impl Written {
+impl StreamEvent {
     /// Writes an event with an id, a kind and a document.
     pub fn new(id: impl Display, kind: &str, data: &impl Serialize) -> Self {
         let data = serde_json::to_string(data).unwrap_or_default();
@@ -27,9 +27,9 @@ impl Written {
 /// What comes next in a stream.
 pub enum Next {
     /// These events.
-    Events(Vec<Written>),
+    Events(Vec<StreamEvent>),
     /// This event, and nothing after it.
-    Last(Written),
+    Last(StreamEvent),
     /// Nothing more: a reader who wants to know more comes back.
     Over,
 }

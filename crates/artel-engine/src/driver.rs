@@ -40,7 +40,7 @@ const WRITE_RETRY_MS: u64 = 50;
 
 /// What every driver of an engine shares.
 #[derive(Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct DriverContext {
     pub(crate) store: Arc<dyn RunStore>,
     pub(crate) hands: Arc<dyn Hands>,
     pub(crate) clock: Clock,
@@ -107,7 +107,7 @@ type SlotFuture = Pin<Box<dyn Future<Output = Slot> + Send>>;
 
 /// The driver of one run.
 pub(crate) struct Driver {
-    surroundings: Surroundings,
+    context: DriverContext,
     run: Run,
     revision: Revision,
     fence: Fence,
@@ -125,7 +125,7 @@ pub(crate) struct Driver {
     spans: RunSpans,
 }
 
-/// What a driver is given besides its surroundings.
+/// What a driver is given besides its context.
 pub(crate) struct DriverParts {
     pub(crate) run: Run,
     pub(crate) revision: Revision,
@@ -136,11 +136,11 @@ pub(crate) struct DriverParts {
 }
 
 impl Driver {
-    pub(crate) fn new(surroundings: Surroundings, parts: DriverParts) -> Self {
+    pub(crate) fn new(context: DriverContext, parts: DriverParts) -> Self {
         let (notes_sender, notes) = mpsc::channel(NOTES_MAX);
-        let spans = RunSpans::begin(&parts.run, &surroundings.node);
+        let spans = RunSpans::begin(&parts.run, &context.node);
         Self {
-            surroundings,
+            context,
             written: parts.run.summary(),
             run: parts.run,
             revision: parts.revision,
@@ -185,10 +185,10 @@ impl Driver {
             let facts = self.next_facts().await?;
             self.turn(facts).await?;
         }
-        self.surroundings.store.sync().await.map_err(DriveError::Store)?;
+        self.context.store.sync().await.map_err(DriveError::Store)?;
         tracing::info!(run = %self.run.id(), state = self.run.state().as_str(), "the run is over");
-        self.surroundings.meters.run_ended(&self.run);
-        self.surroundings.hands.run_over(self.run.id());
+        self.context.meters.run_ended(&self.run);
+        self.context.hands.run_over(self.run.id());
         self.spans.over(&self.run);
         self.tell_progress();
         Ok(())
@@ -223,7 +223,7 @@ impl Driver {
                 self.waiting_for_slot = None;
                 self.spare_slot = Some(slot);
             }
-            () = self.surroundings.clock.wait_until(self.run.next_wake()) => return Ok(vec![RunEvent::TimeReached]),
+            () = self.context.clock.wait_until(self.run.next_wake()) => return Ok(vec![RunEvent::TimeReached]),
             _ = self.closing.changed() => {}
         }
         Ok(notes.into_iter().flat_map(|note| self.facts_of(note)).collect())
@@ -236,7 +236,7 @@ impl Driver {
                 if self.running.get(&step).is_some_and(|running| running.attempt == attempt)
                     && let Some(since) = self.running.remove(&step).and_then(|running| running.since)
                 {
-                    self.surroundings.meters.attempt_ended(since, &report.outcome);
+                    self.context.meters.attempt_ended(since, &report.outcome);
                 }
                 self.spans.attempt_ended(step, attempt, &report);
                 let (run, id) = (self.run.id(), &self.run.plan().steps()[step].id);
@@ -256,7 +256,7 @@ impl Driver {
 
     /// Takes facts in, decides what starts, writes all of it, and acts.
     async fn turn(&mut self, facts: Vec<RunEvent>) -> Result<(), DriveError> {
-        let now = self.surroundings.clock.now();
+        let now = self.context.clock.now();
         let mut facts: Vec<StampedEvent> =
             facts.into_iter().map(|event| StampedEvent { at: now, event }).collect();
         loop {
@@ -301,21 +301,21 @@ impl Driver {
                 let Some(slot) = self.take_slot() else { return };
                 batch.slots.insert(step, slot);
             }
-            let execution = (self.surroundings.new_execution_id)();
+            let execution = (self.context.new_execution_id)();
             let event = RunEvent::Started { step, attempt, execution };
-            self.take(StampedEvent { at: self.surroundings.clock.now(), event }, batch);
+            self.take(StampedEvent { at: self.context.clock.now(), event }, batch);
         }
     }
 
     fn take_slot(&mut self) -> Option<Slot> {
-        self.spare_slot.take().or_else(|| self.surroundings.slots.try_take())
+        self.spare_slot.take().or_else(|| self.context.slots.try_take())
     }
 
     /// A run waits for one slot at a time, so that runs get slots in turn, whatever their size.
     fn want_slot(&mut self) {
         let wants = self.run.next_startable().is_some() && *self.closing.borrow() == Closing::Open;
         if wants && self.waiting_for_slot.is_none() && self.spare_slot.is_none() {
-            self.waiting_for_slot = Some(Box::pin(self.surroundings.slots.clone().take()));
+            self.waiting_for_slot = Some(Box::pin(self.context.slots.clone().take()));
         }
         if !wants {
             self.waiting_for_slot = None;
@@ -324,9 +324,9 @@ impl Driver {
     }
 
     async fn write(&mut self, batch: &mut Batch) -> Result<Revision, AppendError> {
-        let effects = self.run.take_effects(&self.surroundings.node);
+        let effects = self.run.take_effects(&self.context.node);
         let summary = self.run.summary();
-        let (principal, at) = (self.owner_key(), self.surroundings.clock.now());
+        let (principal, at) = (self.owner_key(), self.context.clock.now());
         let health = effects.outcomes.into_iter().map(|(target, outcome)| HealthChange {
             skill: target.skill,
             content_hash: target.content_hash,
@@ -343,14 +343,14 @@ impl Driver {
             executions: effects.executions,
             health: health.collect(),
         };
-        let clock = self.surroundings.clock;
+        let clock = self.context.clock;
         let (since, mut retries) = (clock.now(), 0);
         let result = loop {
-            match self.surroundings.store.append(append.clone()).await {
+            match self.context.store.append(append.clone()).await {
                 Err(AppendError::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }))
                     if clock.now().millis_since(since) < WRITE_PATIENCE_MS =>
                 {
-                    self.surroundings.meters.retries.increment(1);
+                    self.context.meters.retries.increment(1);
                     tokio::time::sleep(Duration::from_millis(WRITE_RETRY_MS << retries)).await;
                     retries += 1;
                 }
@@ -360,7 +360,7 @@ impl Driver {
         // What was not written may have to be decided again.
         batch.events = append.events;
         let revision = result?;
-        self.surroundings.meters.events.increment(batch.events.len() as u64);
+        self.context.meters.events.increment(batch.events.len() as u64);
         self.written = summary;
         Ok(revision)
     }
@@ -407,10 +407,10 @@ impl Driver {
         tracing::debug!(run = %assignment.run, step = %assignment.step, attempt, "the step starts");
         let reports = Reports::new(step, attempt, self.notes_sender.clone());
         let since = match assignment.work {
-            Work::Script(_) => Some(self.surroundings.meters.attempt_started()),
+            Work::Script(_) => Some(self.context.meters.attempt_started()),
             Work::Gather { .. } => None,
         };
-        let control = self.surroundings.hands.begin(assignment, reports);
+        let control = self.context.hands.begin(assignment, reports);
         self.running.insert(step, Running { attempt, control, since, _slot: slot });
     }
 
@@ -421,7 +421,7 @@ impl Driver {
     }
 
     async fn look_for_commands(&mut self) -> Result<(), DriveError> {
-        let row = self.surroundings.store.run(self.run.id()).await.map_err(DriveError::Store)?;
+        let row = self.context.store.run(self.run.id()).await.map_err(DriveError::Store)?;
         let row = row.ok_or(DriveError::TakenOver)?;
         if row.fence != self.fence {
             return Err(DriveError::TakenOver);
@@ -436,14 +436,13 @@ impl Driver {
     /// be this driver's own write whose answer got lost, which needs the slots it was decided with.
     async fn reload(&mut self, slots: HashMap<StepIndex, Slot>) -> Result<Vec<StampedEvent>, DriveError> {
         let known = self.revision;
-        let replayed =
-            replay(&*self.surroundings.store, self.run.id(), known).await?.ok_or(DriveError::Log)?;
+        let replayed = replay(&*self.context.store, self.run.id(), known).await?.ok_or(DriveError::Log)?;
         let (mut run, foreign) = (replayed.run, replayed.rest);
         let mut actions = Vec::new();
         for event in &foreign {
             actions.extend(run.apply(event));
         }
-        run.take_effects(&self.surroundings.node);
+        run.take_effects(&self.context.node);
         self.run = run;
         self.revision = Revision(known.0 + foreign.len() as u64);
         self.written = self.run.summary();

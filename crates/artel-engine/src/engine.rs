@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::driver::{
-    Closing, DriveError, Driver, DriverParts, Progress, Replayed, StoreOutage, Surroundings, replay,
+    Closing, DriveError, Driver, DriverContext, DriverParts, Progress, Replayed, StoreOutage, replay,
 };
 use crate::hands::Hands;
-use crate::lookout::look_around;
 use crate::metrics::{Raised, RunMeters};
+use crate::poller::look_around;
 use crate::slots::Slots;
 
 /// Events that are read at once by who follows a run.
@@ -59,7 +59,7 @@ pub struct Engine {
 /// What all handles of an engine share.
 pub(crate) struct Shared {
     pub(crate) config: EngineConfig,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) context: DriverContext,
     pub(crate) drivers: Mutex<HashMap<RunId, Driven>>,
     closing: watch::Sender<Closing>,
     runs: Arc<Semaphore>,
@@ -156,7 +156,7 @@ impl Engine {
         hands: Arc<dyn Hands>,
         clock: Clock,
     ) -> Self {
-        let surroundings = Surroundings {
+        let context = DriverContext {
             store,
             hands,
             clock,
@@ -169,7 +169,7 @@ impl Engine {
         let shared = Arc::new(Shared {
             runs: Arc::new(Semaphore::new(config.runs_max.max(1))),
             config,
-            surroundings,
+            context,
             drivers: Mutex::default(),
             closing: watch::Sender::new(Closing::Open),
             health: OnceLock::new(),
@@ -192,8 +192,7 @@ impl Engine {
         let mut recovered = Vec::new();
         let mut page = PageRequest { after: None, limit: RUNS_PAGE };
         loop {
-            let runs =
-                self.shared.surroundings.store.runs(&filter, &page).await.map_err(DriveError::Store)?;
+            let runs = self.shared.context.store.runs(&filter, &page).await.map_err(DriveError::Store)?;
             for row in runs.items {
                 let is_driven =
                     self.driven(row.summary.run_id).is_some() || row.owner.as_ref().is_some_and(is_alive);
@@ -211,7 +210,7 @@ impl Engine {
     async fn take_over(&self, row: &RunRow) -> Result<bool, DriveError> {
         let run = row.summary.run_id;
         let claim = Claim { run, seen: row.fence, owner: self.shared.config.owner.clone() };
-        let store = &self.shared.surroundings.store;
+        let store = &self.shared.context.store;
         let fence = match store.claim(claim).await {
             Ok(fence) => fence,
             Err(ClaimError::Taken | ClaimError::Unknown) => return Ok(false),
@@ -220,7 +219,7 @@ impl Engine {
         let mut replayed = replay(&**store, run, Revision(u64::MAX)).await?.ok_or(DriveError::Log)?;
         replayed.run.take_effects(&self.shared.config.node);
         tracing::info!(run = %row.summary.run_id, "the run is taken over from a driver that is gone");
-        self.shared.surroundings.meters.recovered.increment(1);
+        self.shared.context.meters.recovered.increment(1);
         self.drive(
             replayed.run,
             replayed.revision,
@@ -245,10 +244,10 @@ impl Engine {
             closing: self.shared.closing.subscribe(),
             progress,
         };
-        let driver = Driver::new(self.shared.surroundings.clone(), parts);
+        let driver = Driver::new(self.shared.context.clone(), parts);
         let (shared, runs) = (self.shared.clone(), self.shared.runs.clone());
         let mut closing = self.shared.closing.subscribe();
-        let going = Raised::new(&self.shared.surroundings.meters.going);
+        let going = Raised::new(&self.shared.context.meters.going);
         tokio::spawn(async move {
             let turn = tokio::select! {
                 biased;
@@ -260,7 +259,7 @@ impl Engine {
                 && let Err(error) = driver.drive(first).await
             {
                 tracing::error!(run = %id, error = &error as &dyn std::error::Error, "the run is not driven any more");
-                shared.surroundings.meters.stopped.increment(1);
+                shared.context.meters.stopped.increment(1);
                 let _ = driven.failure.set(error);
             }
             drop(going);
@@ -293,7 +292,7 @@ impl Engine {
 
     /// Returns the outage of the store that runs wait for, if they do.
     pub fn store_outage(&self) -> Option<StoreOutage> {
-        self.shared.surroundings.outages.current()
+        self.shared.context.outages.current()
     }
 
     /// Returns a run that is followed from `after` on.
@@ -332,13 +331,13 @@ impl Engine {
         command: &Command,
         by: Origin,
     ) -> Result<RunSummary, CommandError> {
-        let store = &self.shared.surroundings.store;
+        let store = &self.shared.context.store;
         loop {
             let replayed = replay(&**store, run, Revision(u64::MAX)).await.map_err(CommandError::Drive)?;
             let Replayed { run: mut state, revision, .. } = replayed.ok_or(CommandError::Unknown(run))?;
             state.take_effects(&self.shared.config.node);
             let event = command.event(&state, by.clone())?;
-            let event = StampedEvent { at: self.shared.surroundings.clock.now(), event };
+            let event = StampedEvent { at: self.shared.context.clock.now(), event };
             state.apply(&event);
             let effects = state.take_effects(&self.shared.config.node);
             let append = RunAppend {
@@ -477,7 +476,7 @@ impl Follow {
     pub async fn next(&mut self) -> Result<Vec<LoggedEvent>, FollowError> {
         loop {
             let row = self.row().await?;
-            let store = &self.engine.shared.surroundings.store;
+            let store = &self.engine.shared.context.store;
             let events = store.events(self.run, self.after, FOLLOW_PAGE).await.map_err(FollowError::Store)?;
             if let Some(last) = events.last() {
                 self.after = last.revision;
@@ -492,7 +491,7 @@ impl Follow {
 
     /// Returns what is kept about the run.
     pub async fn row(&self) -> Result<RunRow, FollowError> {
-        let row = self.engine.shared.surroundings.store.run(self.run).await.map_err(FollowError::Store)?;
+        let row = self.engine.shared.context.store.run(self.run).await.map_err(FollowError::Store)?;
         row.ok_or(FollowError::Unknown(self.run))
     }
 

@@ -6,6 +6,8 @@ mod asset;
 mod attempt_folder;
 mod clock;
 mod content;
+#[cfg(debug_assertions)]
+mod crash_injection;
 mod data_folders;
 mod driver;
 mod engine;
@@ -15,12 +17,10 @@ mod hands;
 mod home;
 pub mod hub;
 pub mod llm;
-mod lookout;
 mod metrics;
-#[cfg(debug_assertions)]
-mod mortal;
 mod owner_lock;
 pub mod planner;
+mod poller;
 mod private;
 pub mod process;
 mod program;
@@ -41,14 +41,14 @@ pub mod trace;
 pub use artel_catalog::remove_folder;
 pub use asset::{AssetError, AssetOrigin, AssetStore, KeptAsset};
 pub use clock::Clock;
+#[cfg(debug_assertions)]
+pub use crash_injection::{CrashingStore, Death};
 pub use data_folders::DataFolders;
 pub use driver::{DriveError, Progress, StoreOutage};
 pub use engine::{Command, CommandError, Engine, EngineConfig, Follow, FollowError};
 pub use hands::{Assignment, AttemptControl, Hands, Reports};
 pub use home::HomeError;
 pub use metrics::METRICS;
-#[cfg(debug_assertions)]
-pub use mortal::{Death, MortalStore};
 pub use owner_lock::{OwnerLock, OwnerLockError, Owners, Tenancy, gone};
 pub use private::{Closed, close_to_others, keep_files_private, make_private_folder};
 pub use prune::{Pruned, prune};

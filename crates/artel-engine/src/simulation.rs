@@ -641,14 +641,14 @@ proptest! {
             sketches.iter().map(|(sketch, parallel)| submission(sketch, *parallel)).collect();
         let mut calm = World::new(seeds[0]);
         calm.live(&submissions, None, false);
-        let mut mortal = World::new(seeds[1]);
+        let mut crash_injection = World::new(seeds[1]);
         for life_ms in lives {
-            if mortal.live(&submissions, Some(life_ms), false) {
+            if crash_injection.live(&submissions, Some(life_ms), false) {
                 break;
             }
         }
-        mortal.live(&submissions, None, false);
-        prop_assert_eq!(calm.verdicts(), mortal.verdicts());
+        crash_injection.live(&submissions, None, false);
+        prop_assert_eq!(calm.verdicts(), crash_injection.verdicts());
     }
 
     #[test]

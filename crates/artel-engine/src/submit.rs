@@ -82,7 +82,7 @@ impl Engine {
         idempotency_key: Option<String>,
     ) -> Result<Submitted, SubmitError> {
         submission.trace_parent = submission.trace_parent.or_else(trace::current);
-        let at = self.shared.surroundings.clock.now();
+        let at = self.shared.context.clock.now();
         self.claim_probes(id, &submission, at).await?;
         let event = RunEvent::Submitted(Box::new(submission.clone()));
         let (mut run, _) = Run::begin(id, submission, at);
@@ -92,7 +92,7 @@ impl Engine {
             owner: Some(self.shared.config.owner.clone()),
             idempotency_key: idempotency_key.clone(),
         };
-        let store = &self.shared.surroundings.store;
+        let store = &self.shared.context.store;
         if let Created::Existing(existing) = store.create(new).await.map_err(SubmitError::Store)? {
             let is_same = is_asked_for(&**store, existing, run.submission()).await;
             return match (is_same.map_err(SubmitError::Store)?, idempotency_key) {
@@ -102,7 +102,7 @@ impl Engine {
         }
         run.take_effects(&self.shared.config.node);
         tracing::info!(run = %id, plan = %run.plan().id(), steps = run.plan().steps().len(), "the run begins");
-        let meters = &self.shared.surroundings.meters;
+        let meters = &self.shared.context.meters;
         meters.submitted.increment(1);
         if run.completed_at().is_none() {
             self.drive(run, Revision(1), Fence(1), Vec::new());

@@ -67,9 +67,9 @@ fn refused_json(rejection: &JsonRejection) -> OperationError {
 }
 
 /// The query of a request; unknown parameters are refused by its type.
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct QueryOf<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use artel_app::{Next, OperationError, Source, Written, until_refused};
+use artel_app::{Next, OperationError, Source, StreamEvent, until_refused};
 use artel_model::access::Principal;
 use artel_model::limit::{STREAM_EVENTS_MAX, STREAM_STALL_MS};
 use axum::body::{Body, Bytes};
@@ -115,8 +115,8 @@ async fn pump(source: &mut impl Source, sender: &mpsc::Sender<Bytes>) {
 }
 
 /// Writes an event as it travels. JSON holds no line breaks outside of texts, and inside they are escaped.
-fn event_text(event: &Written) -> String {
-    let Written { id, kind, data } = event;
+fn event_text(event: &StreamEvent) -> String {
+    let StreamEvent { id, kind, data } = event;
     format!("id: {id}\nevent: {kind}\ndata: {data}\n\n")
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_event_is_written_on_lines_of_its_own() {
-        let text = event_text(&Written::new(7, "said", &json!({"text": "a\nb\r\n\n"})));
+        let text = event_text(&StreamEvent::new(7, "said", &json!({"text": "a\nb\r\n\n"})));
         assert_eq!(text, "id: 7\nevent: said\ndata: {\"text\":\"a\\nb\\r\\n\\n\"}\n\n");
     }
 
@@ -159,7 +159,7 @@ mod tests {
     #[async_trait]
     impl Source for Endless {
         async fn next(&mut self) -> Next {
-            Next::Events(vec![Written::new(1, "x", &1)])
+            Next::Events(vec![StreamEvent::new(1, "x", &1)])
         }
     }
 

@@ -14,7 +14,8 @@ use crate::store::SqliteStore;
 #[async_trait]
 impl PersonStore for SqliteStore {
     async fn remember_teams(&self, user: &UserId, known: &KnownTeams) -> Result<(), StoreError> {
-        let told = Told { user: user.to_string(), at: known.at.as_millis(), teams: json(&known.teams) };
+        let told =
+            RememberTeams { user: user.to_string(), at: known.at.as_millis(), teams: json(&known.teams) };
         self.write_synced(told).await
     }
 
@@ -33,13 +34,13 @@ fn known_teams(row: &Row<'_>) -> rusqlite::Result<KnownTeams> {
 }
 
 /// Remembers the teams of a person.
-struct Told {
+struct RememberTeams {
     user: String,
     at: i64,
     teams: String,
 }
 
-impl Change for Told {
+impl Change for RememberTeams {
     type Answer = ();
     const WHAT: &'static str = "remember the teams of a person";
 

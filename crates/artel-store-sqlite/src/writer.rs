@@ -26,7 +26,7 @@ const ROUNDS_MAX: usize = 2;
 /// Gives changes to the writer.
 #[derive(Debug)]
 pub(crate) struct WriterHandle {
-    desk: Arc<Desk>,
+    queue: Arc<WriteQueue>,
     thread: Option<JoinHandle<()>>,
     path: Arc<str>,
 }
@@ -45,8 +45,8 @@ impl WriterHandle {
     pub(crate) fn start(config: WriterConfig) -> Result<Self, StoreError> {
         let WriterConfig { connection, checkpoint, path, queue_max, busy_ms } = config;
         let pen = Pen::new(connection, checkpoint, &path, busy_ms)?;
-        let desk = Arc::new(Desk::new(pen, queue_max));
-        let of_thread = desk.clone();
+        let queue = Arc::new(WriteQueue::new(pen, queue_max));
+        let of_thread = queue.clone();
         let write = move || {
             while let Some(turn) = of_thread.wait_for_turn() {
                 turn.write_all();
@@ -57,15 +57,15 @@ impl WriterHandle {
             what: "start the thread that writes".to_owned(),
             source: error.into(),
         })?;
-        Ok(Self { desk, thread: Some(thread), path })
+        Ok(Self { queue, thread: Some(thread), path })
     }
 
     /// Makes a change and returns when it is written.
     pub(crate) async fn write<C: Change>(&self, change: C) -> Result<C::Answer, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Pending { change, outcome: None, reply, path: self.path.clone() });
-        self.desk.room.acquire().await.map_err(|_| gone::<C>())?.forget();
-        let queued = self.desk.queue(job, task::try_id());
+        self.queue.room.acquire().await.map_err(|_| gone::<C>())?.forget();
+        let queued = self.queue.queue(job, task::try_id());
         if queued.has_company {
             // The others that are about to write get into the same transaction.
             task::yield_now().await;
@@ -82,8 +82,8 @@ fn gone<C: Change>() -> StoreError {
 impl Drop for WriterHandle {
     /// Waits for what is in the queue: it may be written although nobody asks for the answer.
     fn drop(&mut self) {
-        self.desk.lock().closing = true;
-        self.desk.called.notify_one();
+        self.queue.lock().closing = true;
+        self.queue.called.notify_one();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was told when it happened.
             let _ = thread.join();
@@ -92,7 +92,7 @@ impl Drop for WriterHandle {
 }
 
 /// Where changes wait and the pen lies.
-struct Desk {
+struct WriteQueue {
     state: Mutex<State>,
     /// The thread waits here.
     called: Condvar,
@@ -120,13 +120,13 @@ enum Place {
     Gone,
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for WriteQueue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Desk").finish_non_exhaustive()
+        formatter.debug_struct("WriteQueue").finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl WriteQueue {
     fn new(pen: Pen, queue_max: usize) -> Self {
         let waiting = pen.queue_meter();
         let state = State {
@@ -154,7 +154,7 @@ impl Desk {
                 self.call_thread(&mut state);
             }
         }
-        Queued { desk: self, has_company }
+        Queued { queue: self, has_company }
     }
 
     /// Leaves the pen to the thread, unless somebody has it who looks for what waits before giving it back.
@@ -175,7 +175,7 @@ impl Desk {
         match mem::replace(place, Place::InUse) {
             Place::Free(mut pen) if waiting.is_brief() && pen.is_quick() && !waiting.is_empty() => {
                 self.room.add_permits(pen.take(waiting));
-                return Some(Turn { desk: self, pen: Some(pen) });
+                return Some(Turn { queue: self, pen: Some(pen) });
             }
             other @ (Place::Free(_) | Place::InUse | Place::ForThread(_) | Place::Gone) => *place = other,
         }
@@ -190,9 +190,9 @@ impl Desk {
         let mut state = self.lock();
         loop {
             match mem::replace(&mut state.pen, Place::InUse) {
-                Place::ForThread(pen) => return Some(Turn { desk: self, pen: Some(pen) }),
+                Place::ForThread(pen) => return Some(Turn { queue: self, pen: Some(pen) }),
                 Place::Free(pen) if state.closing && !state.waiting.is_empty() => {
-                    return Some(Turn { desk: self, pen: Some(pen) });
+                    return Some(Turn { queue: self, pen: Some(pen) });
                 }
                 Place::Free(_) if state.closing => {
                     state.pen = Place::Gone;
@@ -211,7 +211,7 @@ impl Desk {
 
 /// A change in the queue whose caller has yet to see to it that somebody writes it.
 struct Queued<'a> {
-    desk: &'a Desk,
+    queue: &'a WriteQueue,
     /// Whether another task wrote last.
     has_company: bool,
 }
@@ -220,9 +220,9 @@ impl Queued<'_> {
     /// Writes it with all else that waits, unless somebody else does. There is no waiting in here, so a caller that is
     /// dropped never takes the pen along.
     fn write(self) {
-        let desk = self.desk;
+        let queue = self.queue;
         mem::forget(self);
-        if let Some(turn) = desk.take_turn() {
+        if let Some(turn) = queue.take_turn() {
             turn.write_briefly();
         }
     }
@@ -231,16 +231,16 @@ impl Queued<'_> {
 impl Drop for Queued<'_> {
     /// The caller is gone before it has written: the thread does it.
     fn drop(&mut self) {
-        let mut state = self.desk.lock();
+        let mut state = self.queue.lock();
         if !state.waiting.is_empty() {
-            self.desk.call_thread(&mut state);
+            self.queue.call_thread(&mut state);
         }
     }
 }
 
 /// The pen in somebody's hands.
 struct Turn<'a> {
-    desk: &'a Desk,
+    queue: &'a WriteQueue,
     /// Nothing when it was given back.
     pen: Option<Box<Pen>>,
 }
@@ -251,7 +251,7 @@ impl Turn<'_> {
     fn write_briefly(mut self) {
         for round in 1.. {
             let attempt = self.pen().try_write();
-            let mut state = self.desk.lock();
+            let mut state = self.queue.lock();
             let State { waiting, pen: place, .. } = &mut *state;
             let mut pen = self.pen.take().expect(IN_HAND);
             if attempt == Attempt::Written && waiting.is_empty() {
@@ -261,10 +261,10 @@ impl Turn<'_> {
             if attempt == Attempt::Unfinished || round == ROUNDS_MAX || !waiting.is_brief() || !pen.is_quick()
             {
                 *place = Place::ForThread(pen);
-                self.desk.called.notify_one();
+                self.queue.called.notify_one();
                 return;
             }
-            self.desk.room.add_permits(pen.take(waiting));
+            self.queue.room.add_permits(pen.take(waiting));
             self.pen = Some(pen);
         }
     }
@@ -272,9 +272,9 @@ impl Turn<'_> {
     /// Writes everything there is, however long that takes.
     fn write_all(mut self) {
         loop {
-            let mut state = self.desk.lock();
+            let mut state = self.queue.lock();
             let mut pen = self.pen.take().expect(IN_HAND);
-            self.desk.room.add_permits(pen.take(&mut state.waiting));
+            self.queue.room.add_permits(pen.take(&mut state.waiting));
             if !pen.is_loaded() {
                 state.pen = Place::Free(pen);
                 return;
@@ -296,11 +296,11 @@ impl Drop for Turn<'_> {
     /// After a panic nobody writes any more, and who waits is told.
     fn drop(&mut self) {
         let Some(pen) = self.pen.take() else { return };
-        self.desk.room.close();
-        let mut state = self.desk.lock();
+        self.queue.room.close();
+        let mut state = self.queue.lock();
         let waiting = mem::take(&mut state.waiting);
         state.pen = Place::Gone;
-        self.desk.called.notify_one();
+        self.queue.called.notify_one();
         drop(state);
         drop((waiting, pen));
     }

@@ -1,15 +1,15 @@
 //! The artel binary: reads the configuration, wires the parts together, prints.
 
+mod backend;
 mod cli;
 mod command;
 mod config;
-mod desk;
 mod failure;
 mod logging;
 mod metrics;
 mod output;
+mod runtime;
 mod telemetry;
-mod workshop;
 
 use std::process::ExitCode;
 

@@ -20,8 +20,8 @@ use super::sandbox::sandbox;
 use super::template::Filling;
 use super::user;
 use super::watch::{Orders, attend};
+use crate::agent_tools::AgentTools;
 use crate::driver::{Job, WorkDriver};
-use crate::seat::Seat;
 use crate::work::failed;
 
 /// Starts programs of others for agents, each through a launcher of its own.
@@ -58,8 +58,8 @@ impl CommandDriver {
     }
 
     /// Makes all that the program needs. Reading and writing files may take its time, so it has a thread of its own.
-    async fn ready(&self, seat: &Seat) -> Result<(Program, Ready), String> {
-        let (config, shelf, record) = (self.config.clone(), seat.shelf(), seat.agent().clone());
+    async fn ready(&self, agent_tools: &AgentTools) -> Result<(Program, Ready), String> {
+        let (config, shelf, record) = (self.config.clone(), agent_tools.shelf(), agent_tools.agent().clone());
         let making = tokio::task::spawn_blocking(move || {
             let program = Program::find(&config, &record.spec).map_err(|error| error.message)?;
             let skills: Vec<SkillName> = record.spec.skills.clone().unwrap_or_default();
@@ -90,11 +90,11 @@ impl WorkDriver for CommandDriver {
     }
 
     async fn work(&self, job: Job) -> WorkEnd {
-        let Job { seat, mut control, deadline, .. } = job;
+        let Job { agent_tools, mut control, deadline, .. } = job;
         if !control.may_go_on().await {
             return failed("it was told to end before it began");
         }
-        let (program, Ready { request, input, folders }) = match self.ready(&seat).await {
+        let (program, Ready { request, input, folders }) = match self.ready(&agent_tools).await {
             Ok(ready) => ready,
             Err(why) => return failed(why),
         };
@@ -103,12 +103,12 @@ impl WorkDriver for CommandDriver {
             Ok(child) => {
                 let orders =
                     Orders { input, control: &mut control, deadline, grace_ms: self.config.grace_ms };
-                let ended = attend(child, &seat, orders).await;
+                let ended = attend(child, &agent_tools, orders).await;
                 let name = program.file.file_name().unwrap_or_default();
                 work_end(name, program.preset.answer, &ended, deadline.as_millis())
             }
         };
-        let (config, agent) = (self.config.clone(), seat.agent().agent_id);
+        let (config, agent) = (self.config.clone(), agent_tools.agent().agent_id);
         let clearing = tokio::task::spawn_blocking(move || {
             let owner = user::owner(&config.work_root, agent);
             let kept = folders.clear(config.after);

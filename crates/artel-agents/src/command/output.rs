@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 
-use crate::seat::Seat;
+use crate::agent_tools::AgentTools;
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -51,7 +51,7 @@ struct Budget {
 
 /// Puts what a program writes into the record of its agent, until both streams end; `output` is what was heard so far.
 pub(super) async fn listen(
-    seat: &Seat,
+    agent_tools: &AgentTools,
     mut stdout: pipe::Receiver,
     mut stderr: pipe::Receiver,
     output: &mut Output,
@@ -77,13 +77,13 @@ pub(super) async fn listen(
         for piece in pieces {
             if budget.allows(&piece) {
                 let text = String::from_utf8_lossy(&piece).into_owned();
-                seat.say(streams[which].by, Value::String(text)).await;
+                agent_tools.say(streams[which].by, Value::String(text)).await;
             }
         }
     }
     if budget.dropped > 0 {
         let what = format!("{} bytes more were written, which are not kept", budget.dropped);
-        seat.say("artel", Value::String(what)).await;
+        agent_tools.say("artel", Value::String(what)).await;
     }
 }
 

@@ -10,9 +10,9 @@ use tokio::net::unix::pipe;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::output::{Output, listen};
+use crate::agent_tools::AgentTools;
 use crate::clock::{from_now, now};
-use crate::driver::{Control, Wish};
-use crate::seat::Seat;
+use crate::driver::{Control, DriverSignal};
 
 /// How long a descendant may hold a stream open after the program has ended, before it is killed.
 const STREAM_GRACE: Duration = Duration::from_millis(100);
@@ -65,13 +65,13 @@ struct Watch {
 }
 
 /// Attends to a program until it and all that it started are gone.
-pub(super) async fn attend(child: ChildProcess, seat: &Seat, orders: Orders<'_>) -> Ended {
+pub(super) async fn attend(child: ChildProcess, agent_tools: &AgentTools, orders: Orders<'_>) -> Ended {
     let ChildProcess { stdin, stdout, stderr, mut group, .. } = child;
     let Orders { input, control, deadline, grace_ms } = orders;
     let mut output = Output::default();
     let mut watch = Watch { phase: Phase::Going { until: now() + deadline }, stopped: None, grace_ms };
     let exit = {
-        let mut listening = pin!(listen(seat, stdout, stderr, &mut output));
+        let mut listening = pin!(listen(agent_tools, stdout, stderr, &mut output));
         let mut telling = pin!(tell(stdin, input));
         let (mut is_told, mut is_heard) = (false, false);
         let exit = loop {
@@ -79,8 +79,8 @@ pub(super) async fn attend(child: ChildProcess, seat: &Seat, orders: Orders<'_>)
                 exit = group.exited() => break exit,
                 () = &mut listening, if !is_heard => is_heard = true,
                 () = &mut telling, if !is_told => is_told = true,
-                wish = control.changed(), if watch.can_be_told() => signal(&group, watch.heed(wish)),
-                () = watch.due() => signal(&group, watch.act()),
+                signal = control.changed(), if watch.can_be_told() => send_signals(&group, watch.heed(signal)),
+                () = watch.due() => send_signals(&group, watch.act()),
             }
         };
         if !is_heard {
@@ -112,18 +112,18 @@ impl Watch {
     }
 
     /// Takes note of what the agent is told, and returns what to signal.
-    fn heed(&mut self, wish: Wish) -> &'static [GroupSignal] {
-        match (wish, self.phase) {
-            (Wish::End, _) => self.end(Stopped::Told),
-            (Wish::Pause, Phase::Going { until }) => {
+    fn heed(&mut self, signal: DriverSignal) -> &'static [GroupSignal] {
+        match (signal, self.phase) {
+            (DriverSignal::End, _) => self.end(Stopped::Told),
+            (DriverSignal::Pause, Phase::Going { until }) => {
                 self.phase = Phase::Still { left: until.saturating_duration_since(now()) };
                 &[GroupSignal::Stop]
             }
-            (Wish::Go, Phase::Still { left }) => {
+            (DriverSignal::Go, Phase::Still { left }) => {
                 self.phase = Phase::Going { until: now() + left };
                 &[GroupSignal::Continue]
             }
-            (Wish::Pause | Wish::Go, _) => &[],
+            (DriverSignal::Pause | DriverSignal::Go, _) => &[],
         }
     }
 
@@ -156,7 +156,7 @@ impl Watch {
     }
 }
 
-fn signal(group: &ProcessGroup, signals: &[GroupSignal]) {
+fn send_signals(group: &ProcessGroup, signals: &[GroupSignal]) {
     signals.iter().for_each(|signal| group.signal(*signal));
 }
 
@@ -178,10 +178,10 @@ mod tests {
     async fn the_clock_stands_still_with_the_program() {
         let mut watch = watch();
         tokio::time::advance(Duration::from_millis(400)).await;
-        assert_eq!(watch.heed(Wish::Pause), [GroupSignal::Stop]);
+        assert_eq!(watch.heed(DriverSignal::Pause), [GroupSignal::Stop]);
         assert_eq!(millis_until_due(&watch).await, None);
-        assert_eq!(watch.heed(Wish::Pause), []);
-        assert_eq!(watch.heed(Wish::Go), [GroupSignal::Continue]);
+        assert_eq!(watch.heed(DriverSignal::Pause), []);
+        assert_eq!(watch.heed(DriverSignal::Go), [GroupSignal::Continue]);
         assert_eq!(millis_until_due(&watch).await, Some(600));
         assert_eq!(
             (watch.act(), watch.stopped),
@@ -192,8 +192,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_does_not_end_is_killed_after_its_grace() {
         let mut watch = watch();
-        watch.heed(Wish::Pause);
-        assert_eq!(watch.heed(Wish::End), [GroupSignal::Terminate, GroupSignal::Continue]);
+        watch.heed(DriverSignal::Pause);
+        assert_eq!(watch.heed(DriverSignal::End), [GroupSignal::Terminate, GroupSignal::Continue]);
         assert!(!watch.can_be_told());
         assert_eq!(millis_until_due(&watch).await, Some(200));
         assert_eq!(watch.act(), [GroupSignal::Kill]);

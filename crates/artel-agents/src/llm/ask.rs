@@ -18,9 +18,9 @@ impl Talk<'_> {
         let estimated = || estimated_tokens(&self.conversation.system, &self.conversation.turns);
         let tokens = reply.usage.map_or_else(estimated, Usage::total);
         self.tokens = self.tokens.saturating_add(tokens);
-        let agent = self.seat.agent().agent_id;
+        let agent = self.agent_tools.agent().agent_id;
         tracing::debug!(%agent, turn = self.asked, calls = reply.calls.len(), tokens, "the model answered");
-        self.seat.say(MODEL, json!(ModelSaid { reply: reply.clone(), tokens })).await;
+        self.agent_tools.say(MODEL, json!(ModelSaid { reply: reply.clone(), tokens })).await;
         Ok(reply)
     }
 
@@ -32,7 +32,7 @@ impl Talk<'_> {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            let agent = self.seat.agent().agent_id;
+            let agent = self.agent_tools.agent().agent_id;
             if self.conversation.thinking.is_some() && is_about_thinking(&error) {
                 tracing::warn!(%agent, %error, "the model cannot be told how long to think");
                 self.conversation.thinking = None;

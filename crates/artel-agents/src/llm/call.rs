@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_engine::llm::{Arguments, Reply, StopReason, ToolCallWish, ToolResult};
+use artel_engine::llm::{Arguments, Reply, StopReason, ToolCallRequest, ToolResult};
 use artel_model::agent::DenialCode;
 use serde_json::{Map, Value, json};
 
@@ -64,12 +64,12 @@ impl Talk<'_> {
         results
     }
 
-    async fn keep(&self, call: &ToolCallWish, result: &ToolResult) {
+    async fn keep(&self, call: &ToolCallRequest, result: &ToolResult) {
         let tool = self.names.real(&call.name).to_owned();
-        self.seat.say(TOOL, json!(ToolSaid { tool, result: result.clone() })).await;
+        self.agent_tools.say(TOOL, json!(ToolSaid { tool, result: result.clone() })).await;
     }
 
-    async fn call(&mut self, call: &ToolCallWish) -> Result<ToolResult, Halt> {
+    async fn call(&mut self, call: &ToolCallRequest) -> Result<ToolResult, Halt> {
         let params = match &call.arguments {
             Arguments::Object(params) => params,
             Arguments::Unreadable { why, .. } => {
@@ -80,7 +80,7 @@ impl Talk<'_> {
         let tool = self.names.real(&call.name);
         let mut tries = 0;
         loop {
-            let made = self.seat.call(tool, params.clone());
+            let made = self.agent_tools.call(tool, params.clone());
             match self.timer.bound(made, AtEnd::Wait).await? {
                 Err(CallError::Denied(denial))
                     if denial.code == DenialCode::InvalidState && tries < STATE_RETRIES_MAX =>

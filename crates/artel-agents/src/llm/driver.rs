@@ -49,8 +49,8 @@ impl WorkDriver for LlmDriver {
     }
 
     async fn work(&self, job: Job) -> WorkEnd {
-        let agent = job.seat.agent().agent_id;
-        let worked = match self.model(&job.seat.agent().spec) {
+        let agent = job.agent_tools.agent().agent_id;
+        let worked = match self.model(&job.agent_tools.agent().spec) {
             Ok(model) => Talk::new(&self.client, &self.config, model, job).await.run().await,
             // The configuration may have changed since the agent was spawned.
             Err(error) => Err(Halt::Model(error.message)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use artel_engine::llm::ToolSpec;
 
-use crate::seat::ToolOffer;
+use crate::agent_tools::ToolOffer;
 
 /// Characters of a name that providers take.
 const NAME_CHARS_MAX: usize = 64;

@@ -139,13 +139,13 @@ fn read<T: serde::de::DeserializeOwned>(what: &Value) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use artel_engine::llm::{StopReason, ToolCallWish};
+    use artel_engine::llm::{StopReason, ToolCallRequest};
     use serde_json::Map;
 
     use super::*;
 
     fn reply(text: &str, calls: &[&str]) -> Reply {
-        let call = |id: &&str| ToolCallWish {
+        let call = |id: &&str| ToolCallRequest {
             id: (*id).to_owned(),
             name: "walk".to_owned(),
             arguments: Arguments::Object(Map::new()),

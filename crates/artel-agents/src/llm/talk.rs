@@ -11,9 +11,9 @@ use super::promise::Promise;
 use super::prompt::{LeftOut, correction, cut, system};
 use super::said::{ARTEL, ArtelSaid, Replayed, replay};
 use super::timer::Timer;
+use crate::agent_tools::AgentTools;
 use crate::driver::Job;
 use crate::outcome::split_tool;
-use crate::seat::Seat;
 
 /// Times that a model may correct its last answer.
 const CORRECTIONS_MAX: u32 = 1;
@@ -24,7 +24,7 @@ const REFUSAL_BYTES_MAX: usize = 500;
 pub(super) struct Talk<'d> {
     pub(super) client: &'d LlmClient,
     pub(super) config: &'d LlmDriverConfig,
-    pub(super) seat: Seat,
+    pub(super) agent_tools: AgentTools,
     pub(super) timer: Timer,
     pub(super) names: ToolNames,
     pub(super) conversation: Conversation,
@@ -46,20 +46,20 @@ impl<'d> Talk<'d> {
         model: String,
         job: Job,
     ) -> Self {
-        let Job { seat, control, deadline, said } = job;
-        let spec = &seat.agent().spec;
+        let Job { agent_tools, control, deadline, said } = job;
+        let spec = &agent_tools.agent().spec;
         let own = spec.skills.clone().unwrap_or_default();
         let is_own = |tool: &str| {
             let (skill, _) = split_tool(tool);
             !tool.contains('/') || own.iter().any(|name| name.as_str() == skill)
         };
-        let names = ToolNames::new(seat.tools(), is_own);
-        let mut skills = skill_texts(seat.shelf(), own.clone()).await;
+        let names = ToolNames::new(agent_tools.tools(), is_own);
+        let mut skills = skill_texts(agent_tools.shelf(), own.clone()).await;
         let skills_left_out = skills.len().saturating_sub(config.skills_max.unwrap_or(usize::MAX));
         skills.truncate(skills.len() - skills_left_out);
         let left_out = LeftOut { skills: skills_left_out, tools: names.left_out };
         let promise = Promise::of(spec);
-        let system = system(seat.agent(), &skills, promise.schema().as_ref(), left_out);
+        let system = system(agent_tools.agent(), &skills, promise.schema().as_ref(), left_out);
         let Replayed { turns, open, asked, tokens, corrections } = replay(&said);
         let task = Turn::User(spec.task.clone().unwrap_or_default());
         let conversation = Conversation {
@@ -70,7 +70,19 @@ impl<'d> Talk<'d> {
             thinking: spec.thinking,
         };
         let timer = Timer::new(control, deadline);
-        Self { client, config, seat, timer, names, conversation, asked, tokens, promise, corrections, open }
+        Self {
+            client,
+            config,
+            agent_tools,
+            timer,
+            names,
+            conversation,
+            asked,
+            tokens,
+            promise,
+            corrections,
+            open,
+        }
     }
 
     /// Lets the model work to its end, and returns the results.
@@ -129,7 +141,7 @@ impl<'d> Talk<'d> {
         }
         self.corrections += 1;
         let text = correction(&problems);
-        self.seat.say(ARTEL, json!(ArtelSaid { text: text.clone() })).await;
+        self.agent_tools.say(ARTEL, json!(ArtelSaid { text: text.clone() })).await;
         self.conversation.turns.extend([Turn::Model(reply), Turn::User(text)]);
         Ok(None)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::halt::Halt;
 use crate::clock::now;
-use crate::driver::{Control, Wish};
+use crate::driver::{Control, DriverSignal};
 
 /// Watches over the time of one piece of work, and over what the agent is told meanwhile.
 pub(super) struct Timer {
@@ -35,19 +35,19 @@ impl Timer {
 
     /// Waits until the agent may go on; not when it should end.
     pub(super) async fn may_go_on(&mut self) -> Result<(), Halt> {
-        let mut wish = self.control.wish();
+        let mut signal = self.control.signal();
         loop {
-            match wish {
-                Wish::Go => return Ok(()),
-                Wish::End => return Err(Halt::Ended),
-                Wish::Pause => wish = self.control.changed().await,
+            match signal {
+                DriverSignal::Go => return Ok(()),
+                DriverSignal::End => return Err(Halt::Ended),
+                DriverSignal::Pause => signal = self.control.changed().await,
             }
         }
     }
 
     /// Waits until the agent is told something, but no longer than that.
     pub(super) async fn hear(&mut self, longest: Duration) {
-        if self.control.wish() == Wish::Go {
+        if self.control.signal() == DriverSignal::Go {
             // That nobody says anything is fine too.
             let _ = tokio::time::timeout(longest, self.control.changed()).await;
         }
@@ -56,17 +56,17 @@ impl Timer {
     /// Lets something go on as long as there is time for it.
     pub(super) async fn bound<T>(&mut self, work: impl Future<Output = T>, at_end: AtEnd) -> Result<T, Halt> {
         let mut work = pin!(work);
-        let mut wish = self.control.wish();
+        let mut signal = self.control.signal();
         loop {
             let from = now();
-            let (is_running, is_ending) = (wish != Wish::Pause, wish == Wish::End);
+            let (is_running, is_ending) = (signal != DriverSignal::Pause, signal == DriverSignal::End);
             if is_ending && at_end == AtEnd::Drop {
                 return Err(Halt::Ended);
             }
             let mut done = None;
             tokio::select! {
                 value = &mut work => done = Some(value),
-                told = self.control.changed(), if !is_ending => wish = told,
+                told = self.control.changed(), if !is_ending => signal = told,
                 () = tokio::time::sleep(self.left), if is_running => {
                     return Err(Halt::Late { deadline_ms: self.deadline.as_millis() });
                 }
@@ -88,8 +88,8 @@ mod tests {
 
     use super::*;
 
-    fn timer(seconds: u64) -> (watch::Sender<Wish>, Timer) {
-        let (sender, receiver) = watch::channel(Wish::Go);
+    fn timer(seconds: u64) -> (watch::Sender<DriverSignal>, Timer) {
+        let (sender, receiver) = watch::channel(DriverSignal::Go);
         (sender, Timer::new(Control::new(receiver), Duration::from_secs(seconds)))
     }
 
@@ -111,17 +111,17 @@ mod tests {
         let (sender, mut timer) = timer(10);
         let pause = async {
             sleep(seconds(2)).await;
-            sender.send_replace(Wish::Pause);
+            sender.send_replace(DriverSignal::Pause);
             sleep(seconds(100)).await;
-            sender.send_replace(Wish::Go);
+            sender.send_replace(DriverSignal::Go);
         };
         let (done, ()) = tokio::join!(timer.bound(sleep(seconds(105)), AtEnd::Drop), pause);
         done.unwrap();
         assert_eq!(timer.left(), seconds(5));
-        sender.send_replace(Wish::Pause);
+        sender.send_replace(DriverSignal::Pause);
         let resume = async {
             sleep(seconds(100)).await;
-            sender.send_replace(Wish::Go);
+            sender.send_replace(DriverSignal::Go);
         };
         let (may, ()) = tokio::join!(timer.may_go_on(), resume);
         may.unwrap();
@@ -131,7 +131,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_goes_on_is_dropped_or_waited_for_at_the_end() {
         let (sender, mut timer) = timer(10);
-        sender.send_replace(Wish::End);
+        sender.send_replace(DriverSignal::End);
         assert!(matches!(timer.may_go_on().await, Err(Halt::Ended)));
         assert!(matches!(timer.bound(sleep(seconds(1)), AtEnd::Drop).await, Err(Halt::Ended)));
         timer.bound(sleep(seconds(2)), AtEnd::Wait).await.unwrap();
@@ -142,7 +142,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_agent_that_nobody_can_tell_anything_ends() {
         let (sender, mut timer) = timer(10);
-        sender.send_replace(Wish::Pause);
+        sender.send_replace(DriverSignal::Pause);
         drop(sender);
         assert!(matches!(timer.may_go_on().await, Err(Halt::Ended)));
     }

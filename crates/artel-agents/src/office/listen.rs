@@ -24,7 +24,7 @@ pub struct Listener {
     pattern: TopicPattern,
     /// Nothing while the bus is away.
     subscription: Option<Subscription>,
-    beats: watch::Receiver<u64>,
+    changes: watch::Receiver<u64>,
     /// The place of the last event that was read from the store.
     after: u64,
     look: Look,
@@ -54,7 +54,7 @@ impl Office {
             return Err(ListenError::Replay(replay));
         }
         // Both begin before the store is read, so that nothing falls between what was and what comes.
-        let beats = self.shared.pulse.feel();
+        let changes = self.shared.poller.subscribe();
         let subscription = subscribe(&self.shared, &pattern);
         let mail = &self.shared.parts.mail;
         let kept =
@@ -63,7 +63,7 @@ impl Office {
             shared: Arc::clone(&self.shared),
             pattern,
             subscription,
-            beats,
+            changes,
             after: kept.last().map_or(0, |event| event.place),
             look: Look::Due,
             ready: self.shared.last(kept, replay),
@@ -98,7 +98,7 @@ impl Listener {
             if let Some(event) = self.next_ready() {
                 return event;
             }
-            if self.look == Look::Due || self.beats.has_changed().unwrap_or(false) {
+            if self.look == Look::Due || self.changes.has_changed().unwrap_or(false) {
                 self.look_at_store().await;
             } else if !self.subscribe_again() {
                 self.wait().await;
@@ -129,7 +129,7 @@ impl Listener {
 
     /// Reads what the store has kept since the last look, and then what waits on the bus: most of that is the same.
     async fn look_at_store(&mut self) {
-        self.beats.borrow_and_update();
+        self.changes.borrow_and_update();
         self.look = Look::Due;
         match self.read_batch().await {
             Ok(events) => {
@@ -191,7 +191,7 @@ impl Listener {
                 None => self.subscription = None,
             },
             // The sender lives as long as what is shared.
-            _ = self.beats.changed() => self.look = Look::Due,
+            _ = self.changes.changed() => self.look = Look::Due,
             () = tokio::time::sleep(pause), if self.look == Look::Failed => self.look = Look::Due,
         }
     }

@@ -9,7 +9,7 @@ use artel_model::message::{DeadLetter, DeadReason};
 use artel_store::{Mail, MailCounts, MailQuery, Page, PageRequest, StoreError};
 
 use super::error::MailError;
-use super::lookout::Lookout;
+use super::mail_poller::MailPoller;
 use super::post_office::Office;
 
 /// How a mailbox is read.
@@ -79,7 +79,7 @@ impl Office {
         if !row.record.state().has_mailbox() {
             return Err(MailError::AgentTerminated(agent));
         }
-        let mut lookout = Lookout::new(&self.shared, agent);
+        let mut mail_poller = MailPoller::new(&self.shared, agent);
         let mut deadline = pin!(tokio::time::sleep(timeout));
         let mut is_over = false;
         loop {
@@ -91,7 +91,7 @@ impl Office {
             }
             tokio::select! {
                 () = &mut deadline => is_over = true,
-                () = lookout.calls() => {}
+                () = mail_poller.calls() => {}
             }
         }
     }

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 
 use super::dead::DeadLetterBox;
 use super::line::Line;
-use super::pulse::Pulse;
+use super::poller::Poller;
 use super::wait::OpenWaits;
 use crate::metrics::{DeadMeters, MailMeters};
 
@@ -77,7 +77,7 @@ pub(super) struct Shared {
     pub(super) config: OfficeConfig,
     pub(super) parts: OfficeParts,
     pub(super) line: Line,
-    pub(super) pulse: Pulse,
+    pub(super) poller: Poller,
     pub(super) dead: DeadLetterBox,
     /// Which agents belong to a team, of those that were asked about. What an agent is never changes.
     pub(super) teams: Mutex<HashMap<AgentId, bool>>,
@@ -100,7 +100,7 @@ impl Office {
         let sweeping = sweep(config.clone(), parts.mail.clone(), parts.clock, DeadMeters::new());
         let shared = Shared {
             line: Line::new(parts.bus.clone(), parts.clock, runtime.clone()),
-            pulse: Pulse::start(parts.runs.clone(), Duration::from_millis(config.poll_ms)),
+            poller: Poller::start(parts.runs.clone(), Duration::from_millis(config.poll_ms)),
             dead,
             teams: Mutex::default(),
             open_waits: OpenWaits::default(),

@@ -9,7 +9,7 @@ use artel_model::message::{Address, DraftProblem, Message, MessageDraft, Message
 use tokio::time::MissedTickBehavior;
 
 use super::error::{RequestError, SendError};
-use super::lookout::Lookout;
+use super::mail_poller::MailPoller;
 use super::post_office::Office;
 use super::wait::{OpenWait, RENEWAL};
 
@@ -29,9 +29,9 @@ impl Office {
         let request = self.shared.message(draft).await?;
         let correlation = request.correlation.expect("every request has a correlation");
         // Made before anything is sent, so that no answer comes unnoticed.
-        let mut lookout = Lookout::new(&self.shared, asker);
+        let mut mail_poller = MailPoller::new(&self.shared, asker);
         let wait = self.begin_wait(asker, correlation, &request, timeout).await?;
-        let answer = self.ask(request, timeout, &mut lookout, wait.as_ref()).await;
+        let answer = self.ask(request, timeout, &mut mail_poller, wait.as_ref()).await;
         if let Some(wait) = wait {
             wait.end().await;
         }
@@ -56,10 +56,10 @@ impl Office {
         &self,
         request: Message,
         timeout: Duration,
-        lookout: &mut Lookout,
+        mail_poller: &mut MailPoller,
         wait: Option<&OpenWait>,
     ) -> Result<Message, RequestError> {
-        let (asker, correlation) = (lookout.agent(), request.correlation);
+        let (asker, correlation) = (mail_poller.agent(), request.correlation);
         let correlation = correlation.expect("every request has a correlation");
         let mut deadline = pin!(tokio::time::sleep(timeout));
         let mut renewal = tokio::time::interval_at(crate::clock::now() + RENEWAL, RENEWAL);
@@ -76,7 +76,7 @@ impl Office {
             }
             tokio::select! {
                 () = &mut deadline => is_over = true,
-                () = lookout.calls() => {}
+                () = mail_poller.calls() => {}
                 _ = renewal.tick() => if let Some(wait) = wait {
                     wait.renew().await?;
                 },

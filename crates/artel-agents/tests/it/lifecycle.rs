@@ -1,7 +1,7 @@
 //! Agents across restarts and beside each other.
 
 use artel_agents::StartRefused;
-use artel_model::agent::{AgentEvent, AgentState, CallOrigin, Cause, Standing, Work};
+use artel_model::agent::{AgentEvent, AgentPhase, AgentState, CallOrigin, Cause, Work};
 use artel_model::id::RunId;
 use artel_model::run::RunState;
 use artel_store::{AgentAppend, AgentStore as _};
@@ -24,7 +24,7 @@ async fn an_agent_whose_process_died_before_its_run_began_goes_on() {
     };
     let work = Work { owner: "dead".to_owned(), run_id: Some(RunId(Uuid::now_v7())), ..Work::default() };
     let event = AgentEvent::Started { work: Box::new(work.clone()), cause: Cause::by("it") };
-    record.standing = Standing::Running { work: Box::new(work) };
+    record.standing = AgentPhase::Running { work: Box::new(work) };
     let events = vec![artel_model::agent::StampedAgentEvent { at: record.created_at, event }];
     place.store.append_agent(AgentAppend { expected: row.revision, events, record }).await.unwrap();
     let again = place.another("second");

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use artel_engine::llm::LlmProtocol;
-use artel_model::agent::{AgentEvent, AgentState, Cause, Driver, StampedAgentEvent, Standing, Work};
+use artel_model::agent::{AgentEvent, AgentPhase, AgentState, Cause, Driver, StampedAgentEvent, Work};
 use artel_model::id::AgentId;
 use artel_store::{AgentAppend, AgentStore as _};
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ async fn go_on(scene: &Scene, skills: &[&str], said: Vec<(&str, Value)>) -> Agen
     record.spec.driver = Driver::Llm;
     record.spec.task = Some("Fetch the cup.".to_owned());
     let work = Work { owner: "dead".to_owned(), ..Work::default() };
-    record.standing = Standing::Running { work: Box::new(work.clone()) };
+    record.standing = AgentPhase::Running { work: Box::new(work.clone()) };
     let started = AgentEvent::Started { work: Box::new(work), cause: Cause::by("it") };
     let said = said.into_iter().map(|(by, what)| AgentEvent::Said { by: by.to_owned(), what });
     let at = record.created_at;

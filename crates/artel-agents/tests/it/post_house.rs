@@ -11,7 +11,7 @@ use artel_bus::{
     SubscribeError, SubscribeOptions, Subscription,
 };
 use artel_engine::Clock;
-use artel_model::agent::Standing;
+use artel_model::agent::AgentPhase;
 use artel_model::id::{AgentId, CorrelationId};
 use artel_model::message::{
     Address, Message, MessageDraft, MessageKind, Payload, Priority, Sender, TopicPattern, Ttl,
@@ -85,7 +85,7 @@ impl House {
     pub(crate) async fn terminate(&self, number: u128) {
         let row = self.store.agent(agent_id(number)).await.unwrap().unwrap();
         let mut record = row.record;
-        record.standing = Standing::Terminated;
+        record.standing = AgentPhase::Terminated;
         record.last_active = self.clock.now();
         let append = AgentAppend { expected: row.revision, events: vec![said(20, "over")], record };
         self.store.append_agent(append).await.unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_agents::{Office, ReadOptions, SendError};
 use artel_engine::Clock;
-use artel_model::agent::Standing;
+use artel_model::agent::AgentPhase;
 use artel_model::message::{DeadReason, MessageKind};
 use artel_store::AgentAppend;
 use artel_store::contract::{AnyAgentStore, agent_id, agent_record, new_agent, said};
@@ -135,7 +135,7 @@ async fn send_all(office: Office, sender: u128, sent: watch::Sender<usize>) {
 async fn terminate(store: &dyn AnyAgentStore, number: u128) {
     let row = store.agent(agent_id(number)).await.unwrap().unwrap();
     let mut record = row.record;
-    record.standing = Standing::Terminated;
+    record.standing = AgentPhase::Terminated;
     let append = AgentAppend { expected: row.revision, events: vec![said(20, "over")], record };
     store.append_agent(append).await.unwrap();
 }

@@ -26,11 +26,11 @@ const ALL: usize = SENDERS as usize * EACH;
 
 /// Who has worked on which message, and how often it was read. It survives the death of who reads, as a store would.
 #[derive(Default)]
-struct Desk {
+struct Traffic {
     worked_on: Mutex<BTreeMap<MessageId, usize>>,
 }
 
-impl Desk {
+impl Traffic {
     fn work_on(&self, id: MessageId) {
         *self.worked_on.lock().unwrap().entry(id).or_default() += 1;
     }
@@ -41,13 +41,13 @@ impl Desk {
 }
 
 /// Reads and marks afterwards, so that whoever takes over after a death finds what was not finished.
-async fn receive(office: Office, agent: AgentId, desk: Arc<Desk>) {
+async fn receive(office: Office, agent: AgentId, traffic: Arc<Traffic>) {
     loop {
         office.wait_for_mail(agent, Duration::from_secs(60)).await.unwrap();
         let peek = ReadOptions { mark_read: false, with_read: false, limit: 16 };
         let mail = office.read(agent, peek).await.unwrap();
         for mail in mail {
-            desk.work_on(mail.message.id);
+            traffic.work_on(mail.message.id);
             // Here it may be killed: the message has been worked on, and will come again.
             tokio::task::yield_now().await;
             office.mark_read(agent, &[mail.message.id]).await.unwrap();
@@ -74,16 +74,16 @@ async fn send_all(office: Office, sender: u128, sent: watch::Sender<usize>) {
     }
 }
 
-fn begin_to_receive(house: &House, desk: &Arc<Desk>, number: u128) -> JoinHandle<()> {
-    tokio::spawn(receive(house.office.clone(), agent_id(number), desk.clone()))
+fn begin_to_receive(house: &House, traffic: &Arc<Traffic>, number: u128) -> JoinHandle<()> {
+    tokio::spawn(receive(house.office.clone(), agent_id(number), traffic.clone()))
 }
 
 async fn every_message_is_read_once_or_dead(store: Arc<dyn AnyAgentStore>) {
     let config = OfficeConfig { poll_ms: 5, ..OfficeConfig::default() };
     let house = House::open_on(store, config, DEAF).await;
-    let desk = Arc::new(Desk::default());
+    let traffic = Arc::new(Traffic::default());
     let mut receivers: Vec<JoinHandle<()>> =
-        (1..=RECEIVERS).map(|number| begin_to_receive(&house, &desk, SENDERS + number)).collect();
+        (1..=RECEIVERS).map(|number| begin_to_receive(&house, &traffic, SENDERS + number)).collect();
     let (sent, mut progress) = watch::channel(0);
     for sender in 1..=SENDERS {
         tokio::spawn(send_all(house.office.clone(), sender, sent.clone()));
@@ -94,13 +94,13 @@ async fn every_message_is_read_once_or_dead(store: Arc<dyn AnyAgentStore>) {
             2 | 6 => house.bus.fall(),
             3 | 7 => house.bus.rise(),
             4 => receivers[0].abort(),
-            5 => receivers[0] = begin_to_receive(&house, &desk, SENDERS + 1),
+            5 => receivers[0] = begin_to_receive(&house, &traffic, SENDERS + 1),
             _ => {}
         }
     }
     house.terminate(DEAF).await;
     let deaf = SENDERS as usize * EACH / 10;
-    while desk.count() < ALL - deaf || house.office.counts().await.unwrap().unread > 0 {
+    while traffic.count() < ALL - deaf || house.office.counts().await.unwrap().unread > 0 {
         tokio::task::yield_now().await;
     }
     receivers.iter().for_each(JoinHandle::abort);
@@ -108,8 +108,8 @@ async fn every_message_is_read_once_or_dead(store: Arc<dyn AnyAgentStore>) {
     let counts = house.office.counts().await.unwrap();
     assert_eq!((counts.unread, counts.read), (0, (ALL - deaf) as u64));
     assert_eq!(counts.dead, [(DeadReason::RecipientEnded, deaf as u64)]);
-    assert_eq!(desk.count(), ALL - deaf, "nobody works on what is dead");
-    let again = desk.worked_on.lock().unwrap().values().filter(|times| **times > 1).count();
+    assert_eq!(traffic.count(), ALL - deaf, "nobody works on what is dead");
+    let again = traffic.worked_on.lock().unwrap().values().filter(|times| **times > 1).count();
     assert!(again <= 16, "only what the killed one had in hand comes again: {again}");
 }
 

@@ -3,7 +3,7 @@
 
 use artel_api::chat::ChatEvent;
 use artel_api::runs::RunRequest;
-use artel_engine::llm::{Arguments, Reply, StopReason, ToolCallWish, ToolResult};
+use artel_engine::llm::{Arguments, Reply, StopReason, ToolCallRequest, ToolResult};
 use artel_model::id::RunId;
 use artel_model::limit::CHAT_CALLS_MAX;
 use artel_store::Revision;
@@ -32,7 +32,7 @@ impl Talk {
         results
     }
 
-    async fn call(&mut self, call: &ToolCallWish) -> ToolAnswer {
+    async fn call(&mut self, call: &ToolCallRequest) -> ToolAnswer {
         let arguments = match &call.arguments {
             Arguments::Object(object) => object.clone(),
             Arguments::Unreadable { why, .. } => {

@@ -32,7 +32,7 @@ const FETCHES_MAX: usize = 4;
 
 /// What somebody says of a hub.
 #[derive(Clone, Debug)]
-pub struct HubWish {
+pub struct NewHub {
     /// What kind of place it is.
     pub kind: HubKind,
     /// Where it is, in their words.
@@ -122,7 +122,7 @@ impl Hubs {
     /// Looks at what a hub would give, without saving anything.
     pub async fn crawl(
         &self,
-        wish: &HubWish,
+        wish: &NewHub,
         listener: &(dyn Fn(HubProgress) + Send + Sync),
     ) -> Result<CrawlPreview, HubError> {
         let request = self.request(wish)?;
@@ -130,13 +130,13 @@ impl Hubs {
     }
 
     /// Fetches what is somewhere, without keeping anything.
-    pub(super) async fn look(&self, wish: &HubWish) -> Result<Result<HubOutcome, HubFailure>, HubError> {
+    pub(super) async fn look(&self, wish: &NewHub) -> Result<Result<HubOutcome, HubFailure>, HubError> {
         let request = self.request(wish)?;
         Ok(self.shared.fetcher.fetch(&request, None, &*self.shared.secrets, &|_| {}).await)
     }
 
     /// Says whether a location is a folder of this machine.
-    pub(super) fn is_folder(&self, wish: &HubWish) -> Result<bool, HubError> {
+    pub(super) fn is_folder(&self, wish: &NewHub) -> Result<bool, HubError> {
         let location = HubLocation::parse(wish.kind, &wish.location).map_err(HubRequestProblem::Location)?;
         Ok(matches!(location, HubLocation::Git(GitRemote::File(_))))
     }
@@ -146,12 +146,12 @@ impl Hubs {
     }
 
     /// Says whether a hub can be asked for at all.
-    pub fn check(&self, wish: &HubWish) -> Result<(), HubError> {
+    pub fn check(&self, wish: &NewHub) -> Result<(), HubError> {
         self.request(wish).map(drop)
     }
 
     /// Registers a hub. One that is switched on is fetched in the background.
-    pub async fn create(&self, caller: &Principal, wish: &HubWish) -> Result<Hub, HubError> {
+    pub async fn create(&self, caller: &Principal, wish: &NewHub) -> Result<Hub, HubError> {
         let request = self.request(wish)?;
         let now = self.shared.catalogs.parts().clock.now();
         let mut hub = Hub {
@@ -178,7 +178,7 @@ impl Hubs {
     }
 
     /// Changes a hub. One that is switched on is fetched in the background.
-    pub async fn update(&self, id: HubId, change: impl FnOnce(&mut HubWish)) -> Result<Hub, HubError> {
+    pub async fn update(&self, id: HubId, change: impl FnOnce(&mut NewHub)) -> Result<Hub, HubError> {
         let mut hub = self.hub(id).await?;
         let mut wish = wish_of(&hub);
         change(&mut wish);
@@ -343,7 +343,7 @@ impl Hubs {
         published.map(|published| (published, Brought::Content)).map_err(|error| error.to_string())
     }
 
-    fn request(&self, wish: &HubWish) -> Result<HubRequest, HubError> {
+    fn request(&self, wish: &NewHub) -> Result<HubRequest, HubError> {
         let request = HubRequest::parse(
             wish.kind,
             &wish.location,
@@ -389,8 +389,8 @@ enum Brought {
     Nothing,
 }
 
-fn wish_of(hub: &Hub) -> HubWish {
-    HubWish {
+fn wish_of(hub: &Hub) -> NewHub {
+    NewHub {
         kind: hub.kind,
         location: hub.location.clone(),
         reference: hub.reference.clone(),

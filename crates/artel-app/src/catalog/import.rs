@@ -7,16 +7,16 @@ use artel_engine::hub::HubOutcome;
 use artel_model::access::Principal;
 
 use super::custom::{SaveError, Saved};
-use super::hubs::{HubError, HubWish, Hubs};
+use super::hubs::{HubError, Hubs, NewHub};
 
 /// Paths that are named when there are several skills.
 const PATHS_TOLD_MAX: usize = 100;
 
 /// What somebody wants to take over.
 #[derive(Clone, Debug)]
-pub struct ImportWish {
+pub struct RepositoryImport {
     /// Where it is.
-    pub from: HubWish,
+    pub from: NewHub,
     /// The skill's folder there; nothing when there is one skill only.
     pub path: Option<String>,
     /// The word for who sees it.
@@ -56,7 +56,7 @@ pub enum ImportFailed {
 
 impl Hubs {
     /// Fetches a skill and saves a copy of it for the caller.
-    pub async fn import(&self, caller: &Principal, wish: ImportWish) -> Result<Saved, ImportFailed> {
+    pub async fn import(&self, caller: &Principal, wish: RepositoryImport) -> Result<Saved, ImportFailed> {
         if wish.from.credentials_ref.is_some() && !caller.is_admin() {
             return Err(ImportFailed::Token);
         }

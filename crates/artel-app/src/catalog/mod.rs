@@ -21,8 +21,8 @@ mod watching;
 
 pub use custom::{FileChange, SaveError, Saved};
 pub use hub_audience::{AudienceError, AudienceRule, HubAudience};
-pub use hubs::{HubError, HubWish, Hubs};
-pub use import::{ImportFailed, ImportWish};
+pub use hubs::{HubError, Hubs, NewHub};
+pub use import::{ImportFailed, RepositoryImport};
 pub use rescan::Rescanned;
 pub use service::{CatalogConfig, CatalogParts, Catalogs, LoadDefault, RefreshFailed, Reread};
 pub use shelves::CatalogShelves;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_catalog::scan::{ENGINE, ENGINE_VERSION, Exhibit, ScanOptions, Scanned, cisco, verdict_of_report};
+use artel_catalog::scan::{ENGINE, ENGINE_VERSION, ScanCopy, ScanOptions, Scanned, cisco, verdict_of_report};
 use artel_catalog::shared::Sealed;
 use artel_engine::scanner::SkillScanner;
 use artel_model::catalog::{Override, SourceKind, VerdictRecord};
@@ -132,15 +132,15 @@ impl Scans {
             if together.is_empty() {
                 break;
             }
-            let verdicts = scanner.scan(exhibits(&together), now).await;
+            let verdicts = scanner.scan(scan_copies(&together), now).await;
             self.said(verdicts, store).await;
         }
         self.leave_waiting(scanner, skills);
     }
 
     /// Returns the skills that the second scanner is to be shown next.
-    pub(super) fn next(&self, scanner: &SkillScanner, skills: &[Candidate]) -> Vec<Exhibit> {
-        exhibits(&akin(&self.unseen(scanner, skills)))
+    pub(super) fn next(&self, scanner: &SkillScanner, skills: &[Candidate]) -> Vec<ScanCopy> {
+        scan_copies(&akin(&self.unseen(scanner, skills)))
     }
 
     /// Keeps what the second scanner said.
@@ -221,8 +221,8 @@ fn akin<'a>(skills: &[&'a Candidate]) -> Vec<&'a Candidate> {
     skills.iter().take(SCAN_PROGRAM_SKILLS_MAX).take_while(|skill| place(skill) == first).copied().collect()
 }
 
-fn exhibits(skills: &[&Candidate]) -> Vec<Exhibit> {
-    skills.iter().map(|skill| skill.sealed.exhibit(skill.about.clone())).collect()
+fn scan_copies(skills: &[&Candidate]) -> Vec<ScanCopy> {
+    skills.iter().map(|skill| skill.sealed.scan_copy(skill.about.clone())).collect()
 }
 
 fn key(verdict: &VerdictRecord) -> (String, String) {

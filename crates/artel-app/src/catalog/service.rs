@@ -346,14 +346,14 @@ impl Catalogs {
     /// Shows the second scanner a few skills that it has not seen, while others read and save; says whether there were any.
     pub async fn scan_waiting(&self) -> Result<bool, RefreshFailed> {
         let Some(scanner) = self.shared.second_scanner.get() else { return Ok(false) };
-        let exhibits = {
+        let scan_copies = {
             let reading = self.shared.reading.lock().await;
             reading.scans.next(scanner, &reading.sources.all())
         };
-        if exhibits.is_empty() {
+        if scan_copies.is_empty() {
             return Ok(false);
         }
-        let verdicts = scanner.scan(exhibits, self.shared.parts.clock.now()).await;
+        let verdicts = scanner.scan(scan_copies, self.shared.parts.clock.now()).await;
         self.shared.reading.lock().await.scans.said(verdicts, &*self.shared.parts.stores.scans).await;
         self.refresh(Reread::Kept).await.map(|_| true)
     }

@@ -49,7 +49,7 @@ impl FolderWatching {
 }
 
 /// What the thread that watches tells.
-enum Told {
+enum WatchEvent {
     /// From here on every change is told; what happened before is not known.
     Ready,
     Changed,
@@ -63,12 +63,12 @@ impl Catalogs {
             let mut told = watch(watching.clone());
             while let Some(event) = told.recv().await {
                 match event {
-                    Told::Ready => {
+                    WatchEvent::Ready => {
                         self.set_folder_watch(FolderWatch::Watched);
                         self.read_folders().await;
                     }
-                    Told::Changed => self.read_folders().await,
-                    Told::Failed(reason) => self.cannot_watch(reason),
+                    WatchEvent::Changed => self.read_folders().await,
+                    WatchEvent::Failed(reason) => self.cannot_watch(reason),
                 }
             }
             tokio::time::sleep(watching.poll).await;
@@ -95,28 +95,28 @@ impl Catalogs {
 }
 
 /// Watches in a thread of its own, since that blocks. It ends when nobody listens any more, or with a failure.
-fn watch(watching: FolderWatching) -> mpsc::Receiver<Told> {
+fn watch(watching: FolderWatching) -> mpsc::Receiver<WatchEvent> {
     // One change that waits to be told stands for all that happen meanwhile; the other place is for a failure.
     let (sender, receiver) = mpsc::channel(2);
     let failing = sender.clone();
     let thread = std::thread::Builder::new().name("folders".to_owned());
     let started = thread.spawn(move || {
         if let Err(error) = tell(&watching, &sender) {
-            let _ = sender.blocking_send(Told::Failed(reason(&error)));
+            let _ = sender.blocking_send(WatchEvent::Failed(reason(&error)));
         }
     });
     if let Err(error) = started {
-        let _ = failing.try_send(Told::Failed(error.to_string()));
+        let _ = failing.try_send(WatchEvent::Failed(error.to_string()));
     }
     receiver
 }
 
-fn tell(watching: &FolderWatching, sender: &mpsc::Sender<Told>) -> Result<(), WatchError> {
+fn tell(watching: &FolderWatching, sender: &mpsc::Sender<WatchEvent>) -> Result<(), WatchError> {
     let mut watcher = (watching.open)()?;
-    let _ = sender.blocking_send(Told::Ready);
+    let _ = sender.blocking_send(WatchEvent::Ready);
     while !sender.is_closed() {
         if watcher.changed_within(LISTENING_CHECK)? {
-            let _ = sender.try_send(Told::Changed);
+            let _ = sender.try_send(WatchEvent::Changed);
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use artel_api::agents::{
     SpawnedAgent,
 };
 use artel_api::messages::{Mailbox, MailboxQuery};
-use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
+use artel_api::runs::{LogLine, LogPage, LogQuery, PruneRequest};
 use artel_model::access::Principal;
 use artel_model::agent::{
     AgentDocument, AgentRecord, AgentState, CallOrigin, Cause, Driver, SpawnRefused, SpawnRequest,
@@ -31,7 +31,7 @@ use super::quotas::room_for_agent;
 use super::refusal::not_spawned;
 use crate::app::App;
 use crate::error::OperationError;
-use crate::stream::{Next, Source, Written};
+use crate::stream::{Next, Source, StreamEvent};
 
 /// Records and events that are read at once.
 const PAGE: usize = 500;
@@ -119,10 +119,10 @@ pub async fn left_over(app: &App, caller: &Principal) -> Result<LeftOver, Operat
 }
 
 /// Removes agents that ended long ago, whoever's they are, and the folders that those which are gone worked in.
-pub async fn prune_agents(app: &App, wish: PruneWish) -> Result<PrunedAgents, OperationError> {
+pub async fn prune_agents(app: &App, wish: PruneRequest) -> Result<PrunedAgents, OperationError> {
     let agents = &*app.stores().agents;
     let removed = agents.prune_agents(wish.before).await?;
-    let folders = artel_agents::prune_work_folders(&app.storeroom().work, agents).await?;
+    let folders = artel_agents::prune_work_folders(&app.artifact_dirs().work, agents).await?;
     Ok(PrunedAgents { removed, folders })
 }
 
@@ -290,7 +290,7 @@ pub async fn agent_log(
 ) -> Result<AgentLog, OperationError> {
     own_agent(app, caller, id).await?;
     // Felt before the first look, so that nothing falls between what was and what comes.
-    let beats = app.pulse().feel();
+    let beats = app.poller().subscribe();
     Ok(AgentLog { app: app.clone(), id, after: Revision(after.unwrap_or(0)), beats })
 }
 
@@ -304,7 +304,7 @@ impl AgentLog {
             return Ok(Some(Next::Events(events.iter().map(written).collect())));
         }
         let is_over = row.record.state() == AgentState::Terminated && row.revision <= self.after;
-        let end = || Next::Last(Written::new(self.after.0, "end", &AgentDocument::of(&row.record)));
+        let end = || Next::Last(StreamEvent::new(self.after.0, "end", &AgentDocument::of(&row.record)));
         Ok(is_over.then(end))
     }
 }
@@ -329,10 +329,10 @@ impl Source for AgentLog {
     }
 }
 
-fn written(logged: &LoggedAgentEvent) -> Written {
+fn written(logged: &LoggedAgentEvent) -> StreamEvent {
     let line = line(logged);
     let kind = line.event.get("type").and_then(Value::as_str).unwrap_or("event");
-    Written::new(line.revision, kind, &line)
+    StreamEvent::new(line.revision, kind, &line)
 }
 
 fn line(logged: &LoggedAgentEvent) -> LogLine {

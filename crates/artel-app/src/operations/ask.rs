@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use artel_api::plans::{AskQuery, AskState, AskStatus, Wish};
+use artel_api::plans::{AskQuery, AskRequest, AskState, AskStatus};
 use artel_engine::planner::{Answer, PlanRunner, Question, Ran, ReplanConfig, Replanner, RunVerdict};
 use artel_engine::trace;
 use artel_model::access::{Principal, UserId};
@@ -23,8 +23,8 @@ use uuid::Uuid;
 use super::page::wait_ms;
 use super::plans::{offered, planner, wanted};
 use super::quotas::room_for_run;
+use super::run_history::read_history;
 use super::runs::{fresh_plan, submission};
-use super::story::read_story;
 use crate::app::App;
 use crate::clock::moment;
 use crate::error::OperationError;
@@ -32,12 +32,12 @@ use crate::error::OperationError;
 /// What people asked, by id. Ids grow with time, so the first is the oldest.
 #[derive(Default)]
 pub struct Asks {
-    table: Mutex<BTreeMap<Uuid, Asked>>,
+    table: Mutex<BTreeMap<Uuid, AskEntry>>,
     /// Counts everything that became known about any of them.
     changes: watch::Sender<u64>,
 }
 
-struct Asked {
+struct AskEntry {
     owner: UserId,
     request: String,
     runs: Vec<RunId>,
@@ -45,7 +45,7 @@ struct Asked {
 }
 
 impl Asks {
-    fn table(&self) -> MutexGuard<'_, BTreeMap<Uuid, Asked>> {
+    fn table(&self) -> MutexGuard<'_, BTreeMap<Uuid, AskEntry>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,11 +57,11 @@ impl Asks {
             table.remove(&oldest);
         }
         let id = Uuid::now_v7();
-        table.insert(id, Asked { owner, request, runs: Vec::new(), answer: None });
+        table.insert(id, AskEntry { owner, request, runs: Vec::new(), answer: None });
         Some(id)
     }
 
-    fn note(&self, id: Uuid, change: impl FnOnce(&mut Asked)) {
+    fn note(&self, id: Uuid, change: impl FnOnce(&mut AskEntry)) {
         if let Some(asked) = self.table().get_mut(&id) {
             change(asked);
         }
@@ -75,7 +75,7 @@ impl Asks {
 }
 
 /// Begins to answer something that was asked in words.
-pub async fn ask(app: &App, caller: &Principal, wish: Wish) -> Result<AskStatus, OperationError> {
+pub async fn ask(app: &App, caller: &Principal, wish: AskRequest) -> Result<AskStatus, OperationError> {
     ask_with(app, caller, wish, |_| true)
 }
 
@@ -83,7 +83,7 @@ pub async fn ask(app: &App, caller: &Principal, wish: Wish) -> Result<AskStatus,
 pub(super) fn ask_with(
     app: &App,
     caller: &Principal,
-    wish: Wish,
+    wish: AskRequest,
     may_use: impl Fn(&SkillName) -> bool,
 ) -> Result<AskStatus, OperationError> {
     let text = wanted(&wish)?;
@@ -188,7 +188,7 @@ impl Runner {
         drop(room);
         self.app.asks().note(self.ask, |asked| asked.runs.push(run));
         self.app.engine().wait(run).await?;
-        read_story(&self.app, run).await
+        read_history(&self.app, run).await
     }
 }
 

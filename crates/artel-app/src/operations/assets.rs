@@ -20,7 +20,7 @@ pub async fn run_asset(
     let unknown = || OperationError::not_found("file");
     let assets = read_run(app, caller, run).await?.assets;
     let asset = named(assets, name).ok_or_else(unknown)?;
-    let path = app.storeroom().assets.path(&asset.hash).ok_or_else(unknown)?;
+    let path = app.artifact_dirs().assets.path(&asset.hash).ok_or_else(unknown)?;
     Ok((asset, path))
 }
 

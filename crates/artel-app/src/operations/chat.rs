@@ -2,7 +2,7 @@
 //! to the caller.
 
 use artel_api::chat::{ChatEvent, ChatRequest, ChatSkill};
-use artel_api::plans::Wish;
+use artel_api::plans::AskRequest;
 use artel_catalog::shared::ListQuery;
 use artel_model::access::{Principal, Scope};
 use artel_model::limit::CHAT_MESSAGE_CHARS_MAX;
@@ -100,7 +100,7 @@ fn begin(
     }
     // Heard before the request is known, so that nothing that happens to it is missed.
     let changes = app.asks().changes();
-    let wish = Wish { request: message.to_owned(), timeout_ms: None, planner: None };
+    let wish = AskRequest { request: message.to_owned(), timeout_ms: None, planner: None };
     let asked = ask_with(app, caller, wish, |name| view.by_name(name).is_some())?;
     Ok(ChatStream::asked(app.clone(), caller.clone(), conversation, asked.ask_id, changes))
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::ask::read_ask;
 use super::chat_telling::{RunTelling, conclusion};
 use crate::app::App;
-use crate::stream::{Next, Source, Written};
+use crate::stream::{Next, Source, StreamEvent};
 
 /// The answer to a message.
 pub struct ChatStream {
@@ -27,13 +27,13 @@ pub struct ChatStream {
 /// What an answer comes from.
 enum Work {
     /// A request that plans are made and run for.
-    Asked(Box<Asked>),
+    PendingAsk(Box<PendingAsk>),
     /// A model that somebody talks to.
     Talk(mpsc::Receiver<ChatEvent>),
 }
 
 /// A request that is being answered.
-struct Asked {
+struct PendingAsk {
     app: App,
     caller: Principal,
     conversation: Uuid,
@@ -59,9 +59,17 @@ impl ChatStream {
         ask: Uuid,
         changes: watch::Receiver<u64>,
     ) -> Self {
-        let asked =
-            Asked { app, caller, conversation, ask, changes, noticed: 0, last_run: None, following: None };
-        Self { ready: Vec::new(), number: 0, work: Some(Work::Asked(Box::new(asked))) }
+        let asked = PendingAsk {
+            app,
+            caller,
+            conversation,
+            ask,
+            changes,
+            noticed: 0,
+            last_run: None,
+            following: None,
+        };
+        Self { ready: Vec::new(), number: 0, work: Some(Work::PendingAsk(Box::new(asked))) }
     }
 
     /// Tells what a model says and does.
@@ -69,9 +77,9 @@ impl ChatStream {
         Self { ready: Vec::new(), number: 0, work: Some(Work::Talk(events)) }
     }
 
-    fn written(&mut self, event: &ChatEvent) -> Written {
+    fn written(&mut self, event: &ChatEvent) -> StreamEvent {
         self.number += 1;
-        Written::new(self.number, event.kind(), event)
+        StreamEvent::new(self.number, event.kind(), event)
     }
 }
 
@@ -81,7 +89,7 @@ impl Source for ChatStream {
         if self.ready.is_empty() {
             let Some(work) = &mut self.work else { return Next::Over };
             self.ready = match work {
-                Work::Asked(asked) => asked.next().await,
+                Work::PendingAsk(asked) => asked.next().await,
                 Work::Talk(events) => events.recv().await.into_iter().collect(),
             };
         }
@@ -93,7 +101,7 @@ impl Source for ChatStream {
     }
 }
 
-impl Asked {
+impl PendingAsk {
     /// Waits for something to tell; nothing when there is nobody left who could say more.
     async fn next(&mut self) -> Vec<ChatEvent> {
         loop {

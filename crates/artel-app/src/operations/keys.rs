@@ -19,7 +19,7 @@ use crate::keys::{KeyRing, KeyText};
 
 /// Where keys are made, listed and revoked: for whoever calls the server, and for whoever has its store in hand.
 #[derive(Clone, Copy)]
-pub struct KeyDesk<'a> {
+pub struct KeyOperations<'a> {
     /// What is kept.
     pub stores: &'a Stores,
     /// What time it is.
@@ -28,8 +28,8 @@ pub struct KeyDesk<'a> {
     pub keys: &'a KeyRing,
 }
 
-impl<'a> KeyDesk<'a> {
-    /// Returns the desk of a server.
+impl<'a> KeyOperations<'a> {
+    /// Returns the operations of an application.
     pub fn of(app: &'a App) -> Self {
         Self { stores: app.stores(), clock: app.clock(), keys: app.keys() }
     }

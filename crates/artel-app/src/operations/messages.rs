@@ -6,7 +6,7 @@ use std::time::Duration;
 use artel_agents::{ReadOptions, SendError, Sent};
 use artel_api::Paged;
 use artel_api::messages::{
-    DeadMessage, DeadQuery, MailWish, Mailbox, Marked, MessageCounts, ReadMark, SentMessage, WaitQuery,
+    DeadMessage, DeadQuery, MailRequest, Mailbox, Marked, MessageCounts, ReadMark, SentMessage, WaitQuery,
 };
 use artel_model::access::Principal;
 use artel_model::id::{AgentId, MessageId};
@@ -101,7 +101,7 @@ async fn draft(
 }
 
 /// Reads a mailbox; what is returned counts as read, unless that is not wanted.
-pub async fn read_mail(app: &App, caller: &Principal, wish: MailWish) -> Result<Mailbox, OperationError> {
+pub async fn read_mail(app: &App, caller: &Principal, wish: MailRequest) -> Result<Mailbox, OperationError> {
     let agent = AgentId(wish.agent_id);
     own_agent(app, caller, agent).await?;
     let limit = mail_limit(wish.limit)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_api::ErrorKind;
-use artel_api::plans::{GeneratedPlan, PlanCheck, PlannerWord, Wish};
+use artel_api::plans::{AskRequest, GeneratedPlan, PlanCheck, PlannerWord};
 use artel_engine::SkillShelf;
 use artel_engine::planner::{Planner, PlanningRequest, SkillOffer, offers};
 use artel_model::access::Principal;
@@ -33,7 +33,11 @@ pub async fn check_plan(app: &App, caller: &Principal, document: Value) -> Resul
 }
 
 /// Makes a plan of words, without running it.
-pub async fn generate(app: &App, caller: &Principal, wish: Wish) -> Result<GeneratedPlan, OperationError> {
+pub async fn generate(
+    app: &App,
+    caller: &Principal,
+    wish: AskRequest,
+) -> Result<GeneratedPlan, OperationError> {
     let text = wanted(&wish)?;
     let planner = planner(app, wish.planner)?;
     let shelf = app.shelves().shelf(Some(&caller.viewer));
@@ -78,7 +82,7 @@ pub(super) fn planner(app: &App, asked: Option<PlannerWord>) -> Result<Arc<dyn P
 }
 
 /// Returns what is wanted, if anything is.
-pub(super) fn wanted(wish: &Wish) -> Result<String, OperationError> {
+pub(super) fn wanted(wish: &AskRequest) -> Result<String, OperationError> {
     match wish.request.trim() {
         "" => Err(OperationError::unprocessable("invalid_body", "`request` says what is wanted, in words")),
         text => Ok(text.to_owned()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use artel_api::Paged;
 use artel_api::plans::RunQuery;
 use artel_api::runs::{
-    LogLine, LogPage, LogQuery, PruneWish, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
+    LogLine, LogPage, LogQuery, PruneRequest, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
 };
 use artel_engine::{Command, Follow, Pruned, SkillShelf, Submitted};
 use artel_model::access::Principal;
@@ -24,11 +24,11 @@ use super::owned::{own_run, owner_filter};
 use super::page::{limit, page_request, paged, words};
 use super::quotas::room_for_run;
 use super::refusal::invalid_plan;
-use super::story::read_story;
+use super::run_history::read_history;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::idempotency::IdempotencyKey;
-use crate::stream::{Next, Source, Written};
+use crate::stream::{Next, Source, StreamEvent};
 
 /// Runs a plan. The same key asks for the same run.
 pub async fn run_plan(
@@ -225,8 +225,8 @@ pub async fn read_run_log(
 }
 
 /// Removes runs that ended long ago, whoever's they are.
-pub async fn prune_runs(app: &App, wish: PruneWish) -> Result<PrunedRuns, OperationError> {
-    let room = app.storeroom();
+pub async fn prune_runs(app: &App, wish: PruneRequest) -> Result<PrunedRuns, OperationError> {
+    let room = app.artifact_dirs();
     let pruned = artel_engine::prune(&*app.stores().runs, &room.assets, &room.data, wish.before).await;
     let Pruned { runs, assets } = pruned?;
     Ok(PrunedRuns { removed: runs, assets })
@@ -235,7 +235,7 @@ pub async fn prune_runs(app: &App, wish: PruneWish) -> Result<PrunedRuns, Operat
 /// Returns what came of a run so far.
 pub async fn read_run(app: &App, caller: &Principal, id: RunId) -> Result<ResultDocument, OperationError> {
     own_run(app, caller, id).await?;
-    Ok(read_story(app, id).await?.1)
+    Ok(read_history(app, id).await?.1)
 }
 
 /// Tells a run something.
@@ -284,7 +284,7 @@ impl Source for RunLog {
             return Next::Events(events.iter().map(written).collect());
         }
         match self.follow.row().await {
-            Ok(row) => Next::Last(Written::new(self.after, "end", &row.summary)),
+            Ok(row) => Next::Last(StreamEvent::new(self.after, "end", &row.summary)),
             Err(error) => {
                 tracing::debug!(%error, "a run is gone");
                 Next::Over
@@ -293,10 +293,10 @@ impl Source for RunLog {
     }
 }
 
-fn written(logged: &LoggedEvent) -> Written {
+fn written(logged: &LoggedEvent) -> StreamEvent {
     let line = line(logged);
     let kind = line.event.get("type").and_then(Value::as_str).unwrap_or("event");
-    Written::new(line.revision, kind, &line)
+    StreamEvent::new(line.revision, kind, &line)
 }
 
 fn line(logged: &LoggedEvent) -> LogLine {

@@ -33,7 +33,7 @@ pub struct SettingsRules {
 }
 
 /// One skill, and what its settings depend on.
-pub struct SettingsDesk {
+pub struct SettingsOperations {
     /// The skill.
     pub loaded: Arc<Loaded>,
     /// The data folder, for the settings of skills without a folder of their own.
@@ -70,8 +70,8 @@ pub async fn skill_settings(
     caller: &Principal,
     id: &EntryId,
 ) -> Result<SkillSettings, OperationError> {
-    let desk = desk(app, caller, id).await?;
-    blocking(move || desk.settings()).await
+    let settings_operations = settings_operations(app, caller, id).await?;
+    blocking(move || settings_operations.settings()).await
 }
 
 /// Changes what is set for a skill of the server's own folders, and serves what comes of it.
@@ -82,7 +82,7 @@ pub async fn change_settings(
     change: SettingsChange,
 ) -> Result<SkillSettings, OperationError> {
     let _alone = app.operating().lock().await;
-    let desk = desk(app, caller, id).await?;
+    let settings_operations = settings_operations(app, caller, id).await?;
     match id {
         EntryId::Default(_) => {}
         EntryId::Custom(_) | EntryId::Hub(..) => {
@@ -90,7 +90,7 @@ pub async fn change_settings(
             return Err(OperationError::conflict("settings_with_files", message));
         }
     }
-    let settings = blocking(move || desk.change(change)).await?;
+    let settings = blocking(move || settings_operations.change(change)).await?;
     // Settings in a skill's folder are part of its content.
     app.catalogs().refresh(Reread::Folders).await?;
     Ok(settings)
@@ -103,15 +103,15 @@ pub async fn change_personal_settings(
     id: &EntryId,
     change: SettingsChange,
 ) -> Result<SkillSettings, OperationError> {
-    let desk = desk(app, caller, id).await?;
+    let settings_operations = settings_operations(app, caller, id).await?;
     let _alone = app.changing_personal_settings().lock().await;
-    blocking(move || desk.change_personal(change)).await
+    blocking(move || settings_operations.change_personal(change)).await
 }
 
 /// Removes what a skill that the caller sees keeps for them.
 pub async fn forget_data(app: &App, caller: &Principal, id: &EntryId) -> Result<(), OperationError> {
     within_reach(app, caller, id).await?.ok_or_else(|| OperationError::not_found("skill"))?;
-    let (folders, owner) = (app.storeroom().data.clone(), caller.owner().cloned());
+    let (folders, owner) = (app.artifact_dirs().data.clone(), caller.owner().cloned());
     let origin = SkillOrigin { id: id.to_string(), teams: BTreeSet::new() };
     let removed = tokio::task::spawn_blocking(move || folders.forget_owner(&origin, owner.as_ref())).await;
     removed.map_err(|_| interrupted())?.map_err(|error| {
@@ -127,13 +127,17 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|refused| told(&refused))
 }
 
-async fn desk(app: &App, caller: &Principal, id: &EntryId) -> Result<SettingsDesk, OperationError> {
+async fn settings_operations(
+    app: &App,
+    caller: &Principal,
+    id: &EntryId,
+) -> Result<SettingsOperations, OperationError> {
     let loaded = within_reach(app, caller, id).await?.ok_or_else(|| OperationError::not_found("skill"))?;
     let data = app.catalogs().parts().config.data.clone();
     let origin = SkillOrigin { id: id.to_string(), teams: BTreeSet::new() };
     let path = |owner: &Viewer| personal_settings_path(&data, &origin, &owner.user);
     let personal = caller.owner().map(path);
-    Ok(SettingsDesk { loaded, personal, data, rules: app.settings_rules().clone() })
+    Ok(SettingsOperations { loaded, personal, data, rules: app.settings_rules().clone() })
 }
 
 fn told(refused: &SettingsRefused) -> OperationError {
@@ -162,7 +166,7 @@ pub fn all_problems(problems: &[ConfigProblem]) -> String {
     problems.iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
-impl SettingsDesk {
+impl SettingsOperations {
     /// Returns what is set, secrets masked.
     pub fn settings(&self) -> Result<SkillSettings, SettingsRefused> {
         Ok(self.shown(&read_config(&self.loaded, &self.data)?, &self.personal()?))

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::error::OperationError;
-use crate::stream::{Next, Source, Written};
+use crate::stream::{Next, Source, StreamEvent};
 
 /// Events that are read at once.
 const PAGE: usize = 256;
@@ -53,7 +53,7 @@ pub async fn topic_log(
         return Err(OperationError::bad_request("invalid_query", message));
     }
     // Felt before the store is read, so that nothing falls between what was and what comes.
-    let beats = app.pulse().feel();
+    let beats = app.poller().subscribe();
     let mut log = TopicLog {
         app: app.clone(),
         caller: caller.clone(),
@@ -109,7 +109,7 @@ impl TopicLog {
     }
 
     /// Reads the next events and returns those that are the caller's to hear; nothing when there are none.
-    async fn look(&mut self) -> Result<Option<Vec<Written>>, OperationError> {
+    async fn look(&mut self) -> Result<Option<Vec<StreamEvent>>, OperationError> {
         let mail = &self.app.stores().mail;
         let events = mail.topic_events(&self.pattern, self.after, false, PAGE).await?;
         let Some(last) = events.last().map(|event| event.place) else { return Ok(None) };
@@ -117,7 +117,7 @@ impl TopicLog {
         let now = self.app.clock().now();
         for TopicEvent { message, .. } in events {
             if !message.is_expired(now) && self.may_hear(&message).await? {
-                told.push(Written::new(
+                told.push(StreamEvent::new(
                     message.id,
                     message.kind.as_str(),
                     &MessageDocument::of(&message, None),
@@ -162,7 +162,7 @@ fn agent_of(topic: &Topic) -> Option<AgentId> {
 impl Source for TopicLog {
     async fn next(&mut self) -> Next {
         if let Some(last) = self.gap.take() {
-            return Next::Events(vec![Written::new(last, "gap", &json!({"after": last}))]);
+            return Next::Events(vec![StreamEvent::new(last, "gap", &json!({"after": last}))]);
         }
         loop {
             self.beats.borrow_and_update();

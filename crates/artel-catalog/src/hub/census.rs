@@ -140,7 +140,7 @@ impl<'a> Census<'a> {
         }
         let mut selection = Selection::new(self.limits, notes);
         for (folder, files) in owned {
-            if folders.get(folder) != Some(&Standing::Taken) {
+            if folders.get(folder) != Some(&FolderChoice::Taken) {
                 continue;
             }
             let folder = Utf8Path::new(folder);
@@ -164,7 +164,7 @@ impl<'a> Census<'a> {
     }
 
     /// Finds the folders that hold a skill. Those that are not taken still own their files.
-    fn skill_folders(&mut self) -> BTreeMap<String, Standing> {
+    fn skill_folders(&mut self) -> BTreeMap<String, FolderChoice> {
         let parts = self.files.keys().map(|path| path.rsplit_once('/').unwrap_or(("", path)));
         let mains = parts.filter(|(_, name)| DiskTree::is_skill_file(name));
         let holders: BTreeSet<String> = mains.map(|(folder, _)| folder.to_owned()).collect();
@@ -188,7 +188,7 @@ impl<'a> Census<'a> {
             } else if is_deep {
                 self.notes.skip(folder, &format!("its folder is more than {depth_max} levels deep"));
             }
-            let standing = if is_deep || is_of_tools { Standing::LeftOut } else { Standing::Taken };
+            let standing = if is_deep || is_of_tools { FolderChoice::LeftOut } else { FolderChoice::Taken };
             folders.insert(holder, standing);
         }
         folders
@@ -214,13 +214,13 @@ impl<'a> Census<'a> {
 
 /// Whether the skill of a folder is taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Standing {
+enum FolderChoice {
     Taken,
     LeftOut,
 }
 
 /// Returns the nearest folder above a file that holds a skill.
-fn owner<'f>(path: &Utf8Path, folders: &'f BTreeMap<String, Standing>) -> Option<&'f str> {
+fn owner<'f>(path: &Utf8Path, folders: &'f BTreeMap<String, FolderChoice>) -> Option<&'f str> {
     let mut above = path.ancestors().skip(1);
     above.find_map(|above| folders.get_key_value(above.as_str())).map(|(folder, _)| folder.as_str())
 }

@@ -25,12 +25,11 @@ pub fn check_set(roots: &mut [Vec<Loaded>], known: &[Arc<Skill>]) {
     if !roots.iter().flatten().filter_map(|loaded| loaded.skill.as_ref()).any(needs_others) {
         return;
     }
-    let standing = || roots.iter().flatten().filter(|loaded| !loaded.is_superseded());
+    let role = || roots.iter().flatten().filter(|loaded| !loaded.is_superseded());
     // What is there twice was reported; a known skill that is loaded again is the loaded one, and of the loaded ones
     // that which can be used.
-    let usable = standing().filter_map(Loaded::usable);
-    let registry =
-        Registry::of(usable.chain(standing().filter_map(|loaded| loaded.skill.as_ref())).chain(known));
+    let usable = role().filter_map(Loaded::usable);
+    let registry = Registry::of(usable.chain(role().filter_map(|loaded| loaded.skill.as_ref())).chain(known));
     let mut found = Found::new();
     for (spot, loaded) in spots(roots) {
         let unknown = unknown_in_steps(loaded, &registry);

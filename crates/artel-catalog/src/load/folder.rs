@@ -15,8 +15,8 @@ use super::options::Keep;
 use crate::client::{ClientFindings, SkillMdFile};
 use crate::document::{Budget, Document, FeatureKind, Part, YamlErrorKind, parse_json, parse_yaml};
 use crate::read::{
-    Draft, Parts, Reader, SplitError, Standing, assemble, first_paragraph, is_restriction, read_frontmatter,
-    read_manifest, repair, split,
+    Draft, ManifestRole, Parts, Reader, SplitError, assemble, first_paragraph, is_restriction,
+    read_frontmatter, read_manifest, repair, split,
 };
 use crate::source::{DiskTree, FileTree, Listing};
 
@@ -100,9 +100,9 @@ impl Folder<'_> {
         let (skill_md, body) = main.skill_md.and_then(|name| self.skill_md(name)).unzip();
         let known =
             skill_md.as_ref().and_then(|draft: &Draft| draft.name.as_ref()).map(|name| name.value.clone());
-        let standing = if main.skill_md.is_some() { Standing::BesideSkillMd } else { Standing::Alone };
+        let role = if main.skill_md.is_some() { ManifestRole::BesideSkillMd } else { ManifestRole::Alone };
         let known = known.or_else(|| folder_name.clone());
-        let manifest = main.manifest.and_then(|name| self.manifest(name, standing, known.as_deref()));
+        let manifest = main.manifest.and_then(|name| self.manifest(name, role, known.as_deref()));
         self.settings(listing, loaded);
 
         let body: Option<Body> = body.filter(|body: &Body| !body.instructions().is_empty());
@@ -236,13 +236,13 @@ impl Folder<'_> {
         Some(draft)
     }
 
-    fn manifest(&mut self, name: &str, standing: Standing, known: Option<&str>) -> Option<Draft> {
+    fn manifest(&mut self, name: &str, role: ManifestRole, known: Option<&str>) -> Option<Draft> {
         let path = self.root.join(name);
         let text = self.text(name, MANIFEST_BYTES_MAX)?;
         let document = self.document(&path, &text)?;
         let mut reader = Reader::new(&path, &document);
         reader.report_repetitions(&document.repetitions(), |repetition| is_restriction(repetition.field));
-        let (draft, findings) = read_manifest(reader, "", standing, known);
+        let (draft, findings) = read_manifest(reader, "", role, known);
         self.findings.extend(findings);
         draft
     }

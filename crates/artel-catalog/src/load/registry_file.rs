@@ -12,7 +12,7 @@ use super::loaded::{Loaded, Location};
 use super::options::Keep;
 use crate::client::ClientFindings;
 use crate::document::{Budget, Document, Repetition, YamlErrorKind, parse_json, parse_yaml_documents};
-use crate::read::{Parts, Reader, Standing, assemble, is_restriction, read_manifest};
+use crate::read::{ManifestRole, Parts, Reader, assemble, is_restriction, read_manifest};
 use crate::source::DiskTree;
 
 /// Says whether a file defines skills by its name alone.
@@ -117,7 +117,7 @@ fn repetitions_in<'r, 'd>(repetitions: &'r [Repetition<'d>], entry: usize) -> &'
 
 fn load_entry(path: &Utf8Path, reader: Reader<'_>, pointer: &str, entry: usize, keep: Keep) -> Loaded {
     let mut loaded = empty(path, entry);
-    let (draft, mut findings) = read_manifest(reader, pointer, Standing::Alone, None);
+    let (draft, mut findings) = read_manifest(reader, pointer, ManifestRole::Alone, None);
     if let Some(draft) = draft {
         let parts = Parts {
             folder: None,

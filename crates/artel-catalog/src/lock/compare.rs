@@ -13,12 +13,12 @@ use super::permission::Permission;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Comparison {
     /// The skills, each once.
-    pub skills: Vec<Standing>,
+    pub skills: Vec<LockedSkillState>,
 }
 
 /// How one skill stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Standing {
+pub struct LockedSkillState {
     /// The skill as it was locked; as it is when it was not.
     pub pin: SkillPin,
     /// What became of it.
@@ -160,7 +160,7 @@ pub fn compare(locked: &LockFile, present: &LockFile) -> Comparison {
         locked.skills.keys().chain(present.skills.keys()).map(|pin| &pin.name).collect();
     let (locked, present) = (by_name(locked), by_name(present));
     let none: Versions<'_> = BTreeMap::new();
-    let mut skills: Vec<Standing> = names
+    let mut skills: Vec<LockedSkillState> = names
         .into_iter()
         .flat_map(|name| {
             compare_versions(name, locked.get(name).unwrap_or(&none), present.get(name).unwrap_or(&none))
@@ -182,8 +182,12 @@ fn by_name(file: &LockFile) -> BTreeMap<&SkillName, Versions<'_>> {
 }
 
 /// Pairs the versions of one skill: the same ones first, then the rest in their order.
-fn compare_versions(name: &SkillName, locked: &Versions<'_>, present: &Versions<'_>) -> Vec<Standing> {
-    let standing = |version: &Version, drift| Standing {
+fn compare_versions(
+    name: &SkillName,
+    locked: &Versions<'_>,
+    present: &Versions<'_>,
+) -> Vec<LockedSkillState> {
+    let standing = |version: &Version, drift| LockedSkillState {
         pin: SkillPin { name: name.clone(), version: version.clone() },
         drift,
     };

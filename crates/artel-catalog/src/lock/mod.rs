@@ -16,7 +16,9 @@ mod tests;
 mod used;
 mod write;
 
-pub use compare::{Comparison, Drift, FileChange, PermissionChange, Rights, SkillChange, Standing, compare};
+pub use compare::{
+    Comparison, Drift, FileChange, LockedSkillState, PermissionChange, Rights, SkillChange, compare,
+};
 pub use file::{LockFileError, read_lock, write_lock};
 pub use locked::{LockFile, LockScope, LockedFile, LockedSkill, Origin};
 pub use permission::{Permission, permissions};

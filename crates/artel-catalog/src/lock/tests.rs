@@ -96,7 +96,7 @@ fn the_hash_is_the_skills_own() {
 /// Says what became of the skill after a change.
 fn told(before: &LockFile, after: &LockFile) -> Vec<String> {
     let mut lines = Vec::new();
-    for Standing { pin, drift } in compare(before, after).skills {
+    for LockedSkillState { pin, drift } in compare(before, after).skills {
         lines.push(format!("{} {pin}", drift.as_str()));
         let Drift::Changed(change) = drift else { continue };
         lines.push(format!("  is {}", change.version));

@@ -19,7 +19,7 @@ use crate::document::Part;
 
 /// Whether a manifest must say by itself what the skill is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Standing {
+pub(crate) enum ManifestRole {
     /// It is the only file.
     Alone,
     /// A `SKILL.md` stands beside it.
@@ -31,7 +31,7 @@ pub(crate) enum Standing {
 pub(crate) fn read_manifest(
     mut reader: Reader<'_>,
     pointer: &str,
-    standing: Standing,
+    role: ManifestRole,
     known_name: Option<&str>,
 ) -> (Option<Draft>, Vec<Finding>) {
     let Some(Value::Object(object)) = reader.document.value.pointer(pointer) else {
@@ -41,14 +41,14 @@ pub(crate) fn read_manifest(
     };
     let mut fields = reader.fields(object, pointer, Spelling::SnakeOrCamel);
     let (name, description) = (fields.take("name"), fields.take("description"));
-    let mut draft = match standing {
-        Standing::BesideSkillMd if name.is_none() && description.is_none() => Draft::default(),
-        Standing::BesideSkillMd => Draft {
+    let mut draft = match role {
+        ManifestRole::BesideSkillMd if name.is_none() && description.is_none() => Draft::default(),
+        ManifestRole::BesideSkillMd => Draft {
             name: name.and_then(|field| read_name(&mut reader, Some(field), pointer)),
             description: description.and_then(|field| read_description(&mut reader, Some(field), pointer)),
             ..Draft::default()
         },
-        Standing::Alone => Draft {
+        ManifestRole::Alone => Draft {
             name: read_name(&mut reader, name, pointer),
             description: read_description(&mut reader, description, pointer),
             ..Draft::default()

@@ -15,6 +15,6 @@ pub(crate) use assemble::{Parts, Places, assemble, first_paragraph};
 pub(crate) use draft::Draft;
 
 pub(crate) use frontmatter::{CLIENT_FIELDS, SplitError, read_frontmatter, split};
-pub(crate) use manifest::{Standing, read_manifest};
+pub(crate) use manifest::{ManifestRole, read_manifest};
 pub(crate) use reader::{Reader, is_restriction};
 pub(crate) use repair::repair;

@@ -25,7 +25,7 @@ const ANALYZER: &str = "static_analyzer";
 
 /// A skill that the program was asked about.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Asked {
+pub struct ScanRequest {
     /// Its folder, as the program was told.
     pub folder: Utf8PathBuf,
     /// What it is.
@@ -76,7 +76,12 @@ struct Finding {
 
 /// Returns a verdict for every skill that was asked about, in that order, from what the program wrote to stdout. The version
 /// is that of the program, with everything that decides what it finds, as the policy does.
-pub fn verdicts(output: &[u8], asked: &[Asked], engine_version: &str, now: Timestamp) -> Vec<VerdictRecord> {
+pub fn verdicts(
+    output: &[u8],
+    asked: &[ScanRequest],
+    engine_version: &str,
+    now: Timestamp,
+) -> Vec<VerdictRecord> {
     let output = match serde_json::from_slice::<Output>(output) {
         Ok(output) if output.summary.total_skills_scanned == output.results.len() => output,
         Ok(_) => {
@@ -94,13 +99,18 @@ pub fn failed(about: &Scanned, reason: &str, engine_version: &str, now: Timestam
     verdict(about, speaker, Vec::new(), vec![shorten(reason)])
 }
 
-fn all_failed(asked: &[Asked], reason: &str, engine_version: &str, now: Timestamp) -> Vec<VerdictRecord> {
+fn all_failed(
+    asked: &[ScanRequest],
+    reason: &str,
+    engine_version: &str,
+    now: Timestamp,
+) -> Vec<VerdictRecord> {
     asked.iter().map(|asked| failed(&asked.about, reason, engine_version, now)).collect()
 }
 
 impl Output {
     /// A skill inside a skill belongs to the one that is published, so what was found in it counts, too.
-    fn verdict(&self, asked: &Asked, speaker: Speaker<'_>) -> VerdictRecord {
+    fn verdict(&self, asked: &ScanRequest, speaker: Speaker<'_>) -> VerdictRecord {
         let mut gaps = Vec::new();
         if self.summary.skills_skipped.iter().any(|skipped| skipped.skill.starts_with(&asked.folder)) {
             gaps.push("the scanner skipped it".to_owned());
@@ -199,14 +209,14 @@ mod tests {
     /// What it wrote about one folder without findings.
     const CLEAN: &str = include_str!("../../../../fixtures/scan/skill-scanner/clean.json");
 
-    fn asked(folder: &str) -> Asked {
+    fn asked(folder: &str) -> ScanRequest {
         let about = Scanned {
             source: SourceKind::Hub,
             source_id: Some("hub".to_owned()),
             skill_id: format!("hub/hub{folder}"),
             content_hash: format!("sha256:{folder}"),
         };
-        Asked { folder: folder.into(), about }
+        ScanRequest { folder: folder.into(), about }
     }
 
     fn one(output: &str, folder: &str) -> VerdictRecord {

@@ -45,7 +45,7 @@ impl Collector {
         line: u32,
         message: impl Into<String>,
     ) {
-        let severity = piece.standing.weigh(severity);
+        let severity = piece.intent.weigh(severity);
         if self.has_enough(rule, piece.path, severity) {
             return;
         }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::code::scan_shell;
 use super::commands::command_in;
-use super::piece::{Piece, Standing};
+use super::piece::{Piece, TextIntent};
 use super::rules::{behaviour, manifest};
 use super::session::Session;
 use artel_model::catalog::Severity;
@@ -52,7 +52,7 @@ fn walk(session: &mut Session, piece: &Piece<'_>, value: &Value) {
         Value::String(text) => {
             for command in text.lines().filter_map(command_in) {
                 let line = line_of(piece, text.lines().next().unwrap_or_default());
-                let mut inner = piece.part(command, 0, Standing::Meant);
+                let mut inner = piece.part(command, 0, TextIntent::Meant);
                 inner.line = line;
                 inner.has_lines = false;
                 scan_shell(session, &inner);

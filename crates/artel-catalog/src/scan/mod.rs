@@ -2,7 +2,7 @@
 //!
 //! [`scan_skill`] reads every file of a skill, whole, and decides without running anything. Rules are data
 //! ([`rules`]); their examples are their tests. What could not be read makes the verdict incomplete, never better.
-//! Knows nothing of gates, overrides or stores. Another scanner is shown an [`Exhibit`]; [`cisco`] reads what it said.
+//! Knows nothing of gates, overrides or stores. Another scanner is shown an [`ScanCopy`]; [`cisco`] reads what it said.
 
 mod archive;
 mod category;
@@ -13,7 +13,6 @@ mod collector;
 mod commands;
 mod data_file;
 mod encoded;
-mod exhibit;
 mod file_kind;
 mod finding;
 pub mod limits;
@@ -25,6 +24,7 @@ mod report;
 mod rule;
 mod rules;
 mod sarif;
+mod scan_copy;
 mod scan_skill;
 mod secrets;
 mod session;
@@ -37,12 +37,12 @@ mod verdict;
 
 pub use artel_model::catalog::{ScanStatus, Severity, UnknownSeverity};
 pub use category::{Category, OwaspRisk};
-pub use exhibit::{Exhibit, ExhibitError};
 pub use finding::ScanFinding;
 pub use report::{ENGINE, Gap, ScanReport, Verdict};
 pub use rule::{Example, Rule};
 pub use rules::{rule, rules};
 pub use sarif::{ScannedSkill, sarif};
+pub use scan_copy::{ScanCopy, ScanCopyError};
 pub use scan_skill::{ScanOptions, scan_skill};
 pub use table::{TableRow, table_rows, verdict_rows};
 pub use verdict::{ENGINE_VERSION, Scanned, verdict_of_report};

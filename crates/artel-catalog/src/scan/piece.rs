@@ -18,12 +18,12 @@ pub(super) struct Piece<'a> {
     /// What had to be decoded to get it, from the outside in.
     pub(super) decoded: Vec<&'static str>,
     /// How it is meant.
-    pub(super) standing: Standing,
+    pub(super) intent: TextIntent,
 }
 
 /// How a piece of text is meant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum TextIntent {
     /// It is run, or followed.
     Meant,
     /// It is read by agents but not seen by people.
@@ -35,20 +35,20 @@ pub(super) enum Standing {
 impl<'a> Piece<'a> {
     /// A whole file.
     pub(super) fn file(path: &'a Utf8Path, text: &'a str) -> Self {
-        Self { path, text, line: 1, has_lines: true, decoded: Vec::new(), standing: Standing::Meant }
+        Self { path, text, line: 1, has_lines: true, decoded: Vec::new(), intent: TextIntent::Meant }
     }
 
     /// A part of this piece that begins `lines` lines below its beginning.
-    pub(super) fn part<'b>(&'b self, text: &'b str, lines: u32, standing: Standing) -> Piece<'b> {
+    pub(super) fn part<'b>(&'b self, text: &'b str, lines: u32, intent: TextIntent) -> Piece<'b> {
         let line = if self.has_lines { self.line + lines } else { self.line };
-        let standing = if self.standing == Standing::Meant { standing } else { self.standing };
+        let intent = if self.intent == TextIntent::Meant { intent } else { self.intent };
         Piece {
             path: self.path,
             text,
             line,
             has_lines: self.has_lines,
             decoded: self.decoded.clone(),
-            standing,
+            intent,
         }
     }
 
@@ -56,7 +56,7 @@ impl<'a> Piece<'a> {
     pub(super) fn decoded<'b>(&'b self, text: &'b str, line: u32, how: &'static str) -> Piece<'b> {
         let mut decoded = self.decoded.clone();
         decoded.push(how);
-        Piece { path: self.path, text, line, has_lines: false, decoded, standing: self.standing }
+        Piece { path: self.path, text, line, has_lines: false, decoded, intent: self.intent }
     }
 
     /// Returns the line of the file for a place in the text.
@@ -82,7 +82,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-impl Standing {
+impl TextIntent {
     /// Returns how bad something is that usually is `severity`.
     pub(super) fn weigh(self, severity: Severity) -> Severity {
         match self {

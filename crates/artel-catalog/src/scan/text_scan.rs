@@ -11,7 +11,7 @@ use super::file_kind::Language;
 use super::limits::{DECODE_DEPTH_MAX, DECODED_BYTES_MAX, LOOSE_COMMANDS_MAX, MARKDOWN_PARTS_MAX};
 use super::markdown::{Part, PartKind, parts};
 use super::other_script;
-use super::piece::{Piece, Standing};
+use super::piece::{Piece, TextIntent};
 use super::rules::{behaviour, files, hidden};
 use super::secrets;
 use super::session::Session;
@@ -41,7 +41,7 @@ fn decode_text(bytes: &[u8]) -> String {
 fn scan_piece(session: &mut Session, piece: &Piece<'_>, language: Language) {
     for (line, text) in characters::check(piece, &mut session.collector) {
         let mut inner = piece.decoded(&text, line, "invisible characters");
-        inner.standing = Standing::Hidden;
+        inner.intent = TextIntent::Hidden;
         said(session, &inner, Ground::Prose);
     }
     secrets::check(piece, &mut session.collector);
@@ -94,7 +94,7 @@ fn said(session: &mut Session, piece: &Piece<'_>, ground: Ground) {
 fn scan_markdown(session: &mut Session, piece: &Piece<'_>) {
     let parts = parts(piece.text);
     let prose = prose_of(piece.text, &parts);
-    let prose = piece.part(&prose, 0, Standing::Meant);
+    let prose = piece.part(&prose, 0, TextIntent::Meant);
     said(session, &prose, Ground::Prose);
     scan_loose(session, &prose);
     check_styles(session, &prose);
@@ -123,20 +123,20 @@ fn prose_of(text: &str, parts: &[Part<'_>]) -> String {
 fn scan_part(session: &mut Session, piece: &Piece<'_>, part: &Part<'_>) {
     match &part.kind {
         PartKind::Comment => {
-            let inner = piece.part(part.text, part.row, Standing::Hidden);
+            let inner = piece.part(part.text, part.row, TextIntent::Hidden);
             check_comment(session, &inner);
             said(session, &inner, Ground::Prose);
             scan_loose(session, &inner);
         }
         PartKind::Inline => {
             if let Some(command) = command_in(part.text) {
-                let standing = if is_shown(&part.above) { Standing::Shown } else { Standing::Meant };
-                scan_shell(session, &piece.part(command, part.row, standing));
+                let intent = if is_shown(&part.above) { TextIntent::Shown } else { TextIntent::Meant };
+                scan_shell(session, &piece.part(command, part.row, intent));
             }
         }
         PartKind::Block(word) => {
-            let standing = if is_shown(&part.above) { Standing::Shown } else { Standing::Meant };
-            let inner = piece.part(part.text, part.row, standing);
+            let intent = if is_shown(&part.above) { TextIntent::Shown } else { TextIntent::Meant };
+            let inner = piece.part(part.text, part.row, intent);
             scan_block(session, &inner, word);
         }
     }
@@ -181,9 +181,9 @@ fn scan_loose(session: &mut Session, piece: &Piece<'_>) {
         session.collector.gap(Some(piece.path), "there are more commands than are looked at");
     }
     for (row, line, command) in found.into_iter().take(LOOSE_COMMANDS_MAX) {
-        let standing = if is_shown(line) { Standing::Shown } else { Standing::Meant };
+        let intent = if is_shown(line) { TextIntent::Shown } else { TextIntent::Meant };
         let rows = u32::try_from(row).unwrap_or(u32::MAX);
-        scan_shell(session, &piece.part(command, rows, standing));
+        scan_shell(session, &piece.part(command, rows, intent));
     }
 }
 
@@ -235,7 +235,7 @@ fn check_comment(session: &mut Session, piece: &Piece<'_>) {
         _ => return,
     };
     let mut piece = piece.clone();
-    piece.standing = Standing::Meant;
+    piece.intent = TextIntent::Meant;
     let line = piece.line;
     session.collector.report_as(
         &piece,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::entry::EntryFile;
 use crate::load::Loaded;
-use crate::scan::{Exhibit, ScanOptions, ScanReport, Scanned, scan_skill};
+use crate::scan::{ScanCopy, ScanOptions, ScanReport, Scanned, scan_skill};
 use crate::source::{ContentHash, FileTree, MemoryTree, ReadError, content_hash, file_hash, hash_files};
 
 /// A usable skill and the hashes of its files.
@@ -46,14 +46,14 @@ impl Sealed {
     }
 
     /// Returns exactly what defines the skill, for a scanner of somebody else.
-    pub fn exhibit(&self, about: Scanned) -> Exhibit {
+    pub fn scan_copy(&self, about: Scanned) -> ScanCopy {
         match self.loaded.location.tree() {
-            Some(tree) => Exhibit::new(about, tree, self.content_hash.clone(), &self.loaded),
+            Some(tree) => ScanCopy::new(about, tree, self.content_hash.clone(), &self.loaded),
             None => {
                 let tree = self.told();
                 // What is in memory can always be read.
                 let hash = content_hash(&tree, &tree.listing()).map(|hash| hash.to_string());
-                Exhibit::new(about, Box::new(tree), hash.unwrap_or_default(), &self.loaded)
+                ScanCopy::new(about, Box::new(tree), hash.unwrap_or_default(), &self.loaded)
             }
         }
     }

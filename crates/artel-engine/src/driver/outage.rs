@@ -79,7 +79,7 @@ impl Driver {
         if is_for_good(&error) {
             return Err(DriveError::Store(error));
         }
-        let waiting = self.surroundings.outages.begin(&error);
+        let waiting = self.context.outages.begin(&error);
         self.waiting_for_slot = None;
         self.spare_slot = None;
         self.end_steps().await;
@@ -106,21 +106,21 @@ impl Driver {
     /// Takes the state from the log, as who recovers the run would: a write whose answer was lost may be there, and commands
     /// of others. What was running was stopped; deadlines that passed meanwhile count.
     async fn go_on_from_log(&mut self) -> Result<(), DriveError> {
-        let (store, id) = (self.surroundings.store.clone(), self.run.id());
+        let (store, id) = (self.context.store.clone(), self.run.id());
         let row = store.run(id).await.map_err(DriveError::Store)?.ok_or(DriveError::TakenOver)?;
         if row.fence != self.fence {
             return Err(DriveError::TakenOver);
         }
         let replayed = replay(&*store, id, Revision(u64::MAX)).await?.ok_or(DriveError::Log)?;
         self.run = replayed.run;
-        self.run.take_effects(&self.surroundings.node);
+        self.run.take_effects(&self.context.node);
         self.revision = replayed.revision;
         self.written = self.run.summary();
         if self.run.completed_at().is_some() {
             return Ok(());
         }
         let mut facts = vec![RunEvent::Interrupted { because: Interruption::StoreAway }];
-        let now = self.surroundings.clock.now();
+        let now = self.context.clock.now();
         if self.run.next_wake().is_some_and(|wake| wake <= now) {
             facts.push(RunEvent::TimeReached);
         }

@@ -3,7 +3,7 @@
 use artel_model::agent::Thinking;
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Reply, StopReason, ToolCallWish, ToolResult, Turn, Usage};
+use super::conversation::{Conversation, Reply, StopReason, ToolCallRequest, ToolResult, Turn, Usage};
 use super::error::LlmError;
 use super::parse::{arguments_of, description, parameters, text_of, with_own_ids, word};
 
@@ -102,8 +102,8 @@ fn budget_tokens(thinking: Thinking) -> Option<u32> {
     }
 }
 
-fn call(block: &Value) -> ToolCallWish {
-    ToolCallWish {
+fn call(block: &Value) -> ToolCallRequest {
+    ToolCallRequest {
         id: text_of(block.get("id")),
         name: text_of(block.get("name")),
         arguments: arguments_of(block.get("input").cloned().unwrap_or_default()),

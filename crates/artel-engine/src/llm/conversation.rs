@@ -60,7 +60,7 @@ pub struct Reply {
     pub text: String,
     /// What it wants to call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<ToolCallWish>,
+    pub calls: Vec<ToolCallRequest>,
     /// Why it stopped.
     pub stop: StopReason,
     /// What it took, when the endpoint says.
@@ -73,7 +73,7 @@ pub struct Reply {
 
 /// A call that a model wants to be made.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct ToolCallWish {
+pub struct ToolCallRequest {
     /// How its result is told apart from others; unique within a reply.
     pub id: String,
     /// The tool, as the model names it.

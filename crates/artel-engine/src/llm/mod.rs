@@ -20,6 +20,6 @@ mod tests;
 pub use client::LlmClient;
 pub use config::{ApiKey, LlmConfig, LlmConfigError, LlmProtocol};
 pub use conversation::{
-    Arguments, Conversation, Reply, StopReason, ToolCallWish, ToolResult, ToolSpec, Turn, Usage,
+    Arguments, Conversation, Reply, StopReason, ToolCallRequest, ToolResult, ToolSpec, Turn, Usage,
 };
 pub use error::LlmError;

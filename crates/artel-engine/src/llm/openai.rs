@@ -3,7 +3,7 @@
 use artel_model::agent::Thinking;
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Reply, StopReason, ToolCallWish, ToolResult, Turn, Usage};
+use super::conversation::{Conversation, Reply, StopReason, ToolCallRequest, ToolResult, Turn, Usage};
 use super::error::LlmError;
 use super::parse::{arguments, arguments_of, description, parameters, text_of, with_own_ids, word};
 
@@ -95,12 +95,12 @@ fn content(content: Option<&Value>) -> String {
     }
 }
 
-fn call(call: &Value) -> ToolCallWish {
+fn call(call: &Value) -> ToolCallRequest {
     let arguments = match call.pointer("/function/arguments") {
         Some(Value::String(text)) => arguments(text),
         other => arguments_of(other.cloned().unwrap_or_default()),
     };
-    ToolCallWish { id: text_of(call.get("id")), name: text_of(call.pointer("/function/name")), arguments }
+    ToolCallRequest { id: text_of(call.get("id")), name: text_of(call.pointer("/function/name")), arguments }
 }
 
 fn stop(reason: Option<&str>) -> StopReason {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::{Arguments, ToolCallWish, ToolSpec};
+use super::conversation::{Arguments, ToolCallRequest, ToolSpec};
 use crate::quote::quote;
 
 /// Characters of a tool's description that providers take.
@@ -61,7 +61,7 @@ fn unreadable(text: &str, why: String) -> Arguments {
 }
 
 /// Gives every call an id that no other has: some endpoints give none, or the same.
-pub(super) fn with_own_ids(mut calls: Vec<ToolCallWish>) -> Vec<ToolCallWish> {
+pub(super) fn with_own_ids(mut calls: Vec<ToolCallRequest>) -> Vec<ToolCallRequest> {
     let mut taken = BTreeSet::new();
     for call in &mut calls {
         let base = if call.id.is_empty() { "call".to_owned() } else { call.id.clone() };
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn ids_are_given_once() {
-        let call = |id: &str| ToolCallWish {
+        let call = |id: &str| ToolCallRequest {
             id: id.to_owned(),
             name: "t".to_owned(),
             arguments: Arguments::Object(Map::new()),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::server::{Reply as Answer, Server};
 use super::{
     ApiKey, Arguments, Conversation, LlmClient, LlmConfig, LlmError, LlmProtocol, Reply, StopReason,
-    ToolCallWish, ToolResult, ToolSpec, Turn, Usage,
+    ToolCallRequest, ToolResult, ToolSpec, Turn, Usage,
 };
 
 const KEY: &str = "sk-very-secret";
@@ -27,7 +27,7 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// A model that called two tools, of which one was refused, and is asked again.
 fn conversation() -> Conversation {
-    let call = |id: &str, arguments: Arguments| ToolCallWish {
+    let call = |id: &str, arguments: Arguments| ToolCallRequest {
         id: id.to_owned(),
         name: "navigate__run".to_owned(),
         arguments,

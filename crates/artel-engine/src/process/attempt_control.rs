@@ -7,19 +7,19 @@ use tokio::sync::watch;
 /// Asks things of a running attempt. Dropping it kills the script: nobody could do so any more.
 #[derive(Debug)]
 pub struct AttemptHandle {
-    wish: watch::Sender<Wish>,
+    wish: watch::Sender<AttemptRequest>,
 }
 
 /// The other side of an [`AttemptHandle`], for the attempt.
 #[derive(Debug)]
 pub struct AttemptControl {
-    wish: watch::Receiver<Wish>,
+    wish: watch::Receiver<AttemptRequest>,
     /// The handle was dropped.
     is_abandoned: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Wish {
+struct AttemptRequest {
     stop: Option<Stop>,
     is_paused: bool,
 }
@@ -35,7 +35,7 @@ pub(super) struct Stop {
 impl AttemptHandle {
     /// Returns the two sides.
     pub fn new() -> (Self, AttemptControl) {
-        let (sender, receiver) = watch::channel(Wish::default());
+        let (sender, receiver) = watch::channel(AttemptRequest::default());
         (Self { wish: sender }, AttemptControl { wish: receiver, is_abandoned: false })
     }
 

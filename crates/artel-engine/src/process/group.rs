@@ -35,11 +35,11 @@ pub(super) struct Group {
     cell: Option<Cell>,
     /// Answers its calls; goes with the group.
     supervisor: Option<Supervisor>,
-    pub(super) standing: Standing,
+    pub(super) state: GroupState,
 }
 
 /// How a group stands.
-pub(super) enum Standing {
+pub(super) enum GroupState {
     /// The leader runs.
     Running(Box<Watch>),
     /// The leader has ended; it or others of the group are kept, unreaped.
@@ -78,7 +78,7 @@ impl Group {
             limit: None,
             cell,
             supervisor,
-            standing: Standing::Running(Box::new(Watch::begin(now, request.limits, folders))),
+            state: GroupState::Running(Box::new(Watch::begin(now, request.limits, folders))),
         }
     }
 
@@ -105,12 +105,12 @@ impl Group {
 
     /// Returns whether the leader has ended and the group waits to be released.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.standing, Standing::Ended)
+        matches!(self.state, GroupState::Ended)
     }
 
     /// Returns whether the number is only taken while others of the group are dying.
     pub(super) fn is_lingering(&self) -> bool {
-        matches!(self.standing, Standing::Lingering { .. })
+        matches!(self.state, GroupState::Lingering { .. })
     }
 
     /// Signals the whole group, as long as its number is its own.
@@ -121,15 +121,15 @@ impl Group {
             GroupSignal::Stop => Signal::STOP,
             GroupSignal::Continue => Signal::CONT,
         };
-        match &self.standing {
-            Standing::Running(_) | Standing::Ended | Standing::Leaving => {
+        match &self.state {
+            GroupState::Running(_) | GroupState::Ended | GroupState::Leaving => {
                 let _ = kill_process_group(self.leader, signal);
                 // Also reaches what has left the group.
                 if let Some(cell) = self.cell.as_ref().filter(|_| signal == Signal::KILL) {
                     cell.kill();
                 }
             }
-            Standing::Lingering { .. } => {}
+            GroupState::Lingering { .. } => {}
         }
     }
 
@@ -142,9 +142,9 @@ impl Group {
         if self.together && !adopt::has_group(self.pid()) {
             return Some((exit, Rest::Gone));
         }
-        self.standing = match self.standing {
-            Standing::Running(_) | Standing::Ended => Standing::Ended,
-            Standing::Leaving | Standing::Lingering { .. } => Standing::Lingering { since: now },
+        self.state = match self.state {
+            GroupState::Running(_) | GroupState::Ended => GroupState::Ended,
+            GroupState::Leaving | GroupState::Lingering { .. } => GroupState::Lingering { since: now },
         };
         Some((exit, Rest::Left))
     }
@@ -152,18 +152,18 @@ impl Group {
     /// Kills what is left of the group; from here on it only has to be gone.
     pub(super) fn release(&mut self, now: Instant) {
         self.signal(GroupSignal::Kill);
-        match self.standing {
-            Standing::Running(_) => self.standing = Standing::Leaving,
-            Standing::Ended => self.standing = Standing::Lingering { since: now },
-            Standing::Leaving | Standing::Lingering { .. } => {}
+        match self.state {
+            GroupState::Running(_) => self.state = GroupState::Leaving,
+            GroupState::Ended => self.state = GroupState::Lingering { since: now },
+            GroupState::Leaving | GroupState::Lingering { .. } => {}
         }
     }
 
     /// Returns whether nothing is left of a released group.
     pub(super) fn is_gone(&self, now: Instant) -> bool {
-        match self.standing {
-            Standing::Running(_) | Standing::Ended | Standing::Leaving => false,
-            Standing::Lingering { since } => {
+        match self.state {
+            GroupState::Running(_) | GroupState::Ended | GroupState::Leaving => false,
+            GroupState::Lingering { since } => {
                 adopt::reap_group(self.pid());
                 let empty = test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);
                 empty || now.duration_since(since) > Duration::from_millis(LINGER_MS_MAX)
@@ -174,7 +174,7 @@ impl Group {
     /// Looks at what the group uses, and kills it when it is too much.
     pub(super) fn look(&mut self, strays: &[Stray]) {
         let leader = self.pid();
-        let Standing::Running(watch) = &mut self.standing else { return };
+        let GroupState::Running(watch) = &mut self.state else { return };
         let own = strays.iter().filter(|stray| stray.group == leader).map(|stray| stray.pid);
         let roots = own.chain([leader]).collect();
         let _acting = ActingAs::begin(self.run_as);

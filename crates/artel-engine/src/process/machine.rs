@@ -13,7 +13,7 @@ use super::report::{SandboxReport, probe_for};
 use super::request::{Network, RunAs, Sandbox, SpawnRequest};
 use super::rules::Rules;
 use super::seccomp::{self, Filter, Supervision};
-use super::start::{Confinement, Image, NotStarted, Stack, Started, Surroundings, start};
+use super::start::{Confinement, Image, NotStarted, Stack, StartContext, Started, start};
 use super::supervisor::{Supervisor, receive_listener};
 use super::user::be_dumpable;
 use super::wire::Stage;
@@ -107,7 +107,7 @@ impl Machine {
     ) -> Result<(Started, Option<Supervisor>), NotStarted> {
         let failed = |stage, error| NotStarted { stage, error, remains: None };
         let image = Image::of(request).map_err(|error| failed(Stage::Request, error.into()))?;
-        let surroundings = Surroundings {
+        let start_context = StartContext {
             streams: streams.each_ref().map(|stream| stream.as_fd()),
             limits: self.ceiling.apply(&request.limits, self.mark),
             priority: self.priority,
@@ -122,7 +122,7 @@ impl Machine {
                 return Err(failed(Stage::User, std::io::Error::from_raw_os_error(libc::EINVAL)));
             }
             Sandbox::Off => {
-                return start(&image, &surroundings, None, &mut self.stack).map(|started| (started, None));
+                return start(&image, &start_context, None, &mut self.stack).map(|started| (started, None));
             }
             Sandbox::On(profile) => profile,
         };
@@ -140,7 +140,7 @@ impl Machine {
                 .as_ref()
                 .map(|asking| (asking.filter.as_kernel_program(), asking.sender.as_fd())),
         };
-        let started = start(&image, &surroundings, Some(&confinement), &mut self.stack);
+        let started = start(&image, &start_context, Some(&confinement), &mut self.stack);
         if request.run_as != RunAs::Artel {
             be_dumpable();
         }

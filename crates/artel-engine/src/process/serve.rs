@@ -11,7 +11,7 @@ use rustix::event::{Timespec, epoll};
 
 use super::cgroup::CgroupChoice;
 use super::clock::now;
-use super::group::{Group, Standing};
+use super::group::{Group, GroupState};
 use super::machine::Machine;
 use super::orphans::ProcessMark;
 use super::pages::allow_huge_pages;
@@ -139,10 +139,10 @@ impl Server {
     /// Returns how long to wait for an event, if not forever.
     fn time_to_wait(&self) -> Option<Timespec> {
         let now = now();
-        let due = self.groups.values().filter_map(|group| match &group.standing {
-            Standing::Running(watch) => Some(watch.due()),
-            Standing::Ended | Standing::Leaving => None,
-            Standing::Lingering { .. } => Some(now + Duration::from_millis(LINGER_MS)),
+        let due = self.groups.values().filter_map(|group| match &group.state {
+            GroupState::Running(watch) => Some(watch.due()),
+            GroupState::Ended | GroupState::Leaving => None,
+            GroupState::Lingering { .. } => Some(now + Duration::from_millis(LINGER_MS)),
         });
         let wait = due.min()?.saturating_duration_since(now);
         // Rounded up, so that the time has come when the kernel wakes us.
@@ -263,10 +263,10 @@ impl Server {
     /// Looks at groups whose time has come, and at those that are on their way out.
     fn watch(&mut self) {
         let time = now();
-        let due = |group: &Group| match &group.standing {
-            Standing::Running(watch) => watch.due() <= time,
-            Standing::Lingering { .. } => true,
-            Standing::Ended | Standing::Leaving => false,
+        let due = |group: &Group| match &group.state {
+            GroupState::Running(watch) => watch.due() <= time,
+            GroupState::Lingering { .. } => true,
+            GroupState::Ended | GroupState::Leaving => false,
         };
         let due: Vec<u64> = self.groups.iter().filter(|(_, group)| due(group)).map(|(id, _)| *id).collect();
         if due.is_empty() {

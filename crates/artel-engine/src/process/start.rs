@@ -21,7 +21,7 @@ pub(super) const LIMITS_MAX: usize = 7;
 pub(super) type ResourceLimit = (Resource, Rlimit);
 
 /// What the child runs with.
-pub(super) struct Surroundings<'a> {
+pub(super) struct StartContext<'a> {
     /// Standard input, output and error.
     pub(super) streams: [BorrowedFd<'a>; 3],
     /// How much it may use.
@@ -119,7 +119,7 @@ struct Child<'a> {
 )]
 pub(super) fn start(
     image: &Image,
-    surroundings: &Surroundings<'_>,
+    start_context: &StartContext<'_>,
     confinement: Option<&Confinement<'_>>,
     stack: &mut Stack,
 ) -> Result<Started, NotStarted> {
@@ -130,11 +130,11 @@ pub(super) fn start(
         cwd: image.cwd.as_ptr(),
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
-        streams: surroundings.streams.map(|stream| stream.as_raw_fd()),
-        limits: &surroundings.limits,
-        priority: surroundings.priority,
-        cell: surroundings.cell.map(|cell| cell.as_raw_fd()),
-        view: surroundings.view.map(|view| view.as_raw_fd()),
+        streams: start_context.streams.map(|stream| stream.as_raw_fd()),
+        limits: &start_context.limits,
+        priority: start_context.priority,
+        cell: start_context.cell.map(|cell| cell.as_raw_fd()),
+        view: start_context.view.map(|view| view.as_raw_fd()),
         confinement,
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         failure: None,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use artel_catalog::scan::Exhibit;
-use artel_catalog::scan::cisco::{Asked, failed, verdicts};
+use artel_catalog::scan::ScanCopy;
+use artel_catalog::scan::cisco::{ScanRequest, failed, verdicts};
 use artel_catalog::{ScratchFolder, file_hash};
 use artel_model::catalog::VerdictRecord;
 use artel_model::limit::SCAN_PROGRAM_OUTPUT_BYTES_MAX;
@@ -53,7 +53,7 @@ pub struct SkillScanner {
 
 /// What is scanned at once, and the folder it is in.
 struct Copies {
-    asked: Vec<Asked>,
+    asked: Vec<ScanRequest>,
     unseen: Vec<VerdictRecord>,
     skills: Utf8PathBuf,
     home: Utf8PathBuf,
@@ -92,9 +92,9 @@ impl SkillScanner {
     }
 
     /// Returns a verdict for every skill, in some order.
-    pub async fn scan(&self, exhibits: Vec<Exhibit>, now: Timestamp) -> Vec<VerdictRecord> {
-        let abouts: Vec<_> = exhibits.iter().map(|exhibit| exhibit.about.clone()).collect();
-        match self.try_scan(exhibits, now).await {
+    pub async fn scan(&self, scan_copies: Vec<ScanCopy>, now: Timestamp) -> Vec<VerdictRecord> {
+        let abouts: Vec<_> = scan_copies.iter().map(|scan_copy| scan_copy.about.clone()).collect();
+        match self.try_scan(scan_copies, now).await {
             Ok(verdicts) => verdicts,
             Err(error) => {
                 tracing::warn!(skills = abouts.len(), error = error_text(&error), "the scanner failed");
@@ -106,11 +106,11 @@ impl SkillScanner {
 
     async fn try_scan(
         &self,
-        exhibits: Vec<Exhibit>,
+        scan_copies: Vec<ScanCopy>,
         now: Timestamp,
     ) -> Result<Vec<VerdictRecord>, ScannerError> {
         let (place, version) = (self.config.work_folder.clone(), self.engine_version.clone());
-        let copied = spawn_blocking(move || copies(&place, exhibits, &version, now)).await;
+        let copied = spawn_blocking(move || copies(&place, scan_copies, &version, now)).await;
         let mut copies = copied.map_err(|_| ScannerError::Copies)??;
         if copies.asked.is_empty() {
             return Ok(copies.unseen);
@@ -211,7 +211,7 @@ fn environment(program: &Utf8Path, home: &Utf8Path) -> Vec<(String, String)> {
 /// Writes the skills, each in a folder of its own. One that cannot be written is not scanned, and the others are.
 fn copies(
     place: &Utf8Path,
-    exhibits: Vec<Exhibit>,
+    scan_copies: Vec<ScanCopy>,
     engine_version: &str,
     now: Timestamp,
 ) -> Result<Copies, ScannerError> {
@@ -223,10 +223,10 @@ fn copies(
     }
     std::fs::write(home.join(TOGETHER_FILE), TOGETHER).map_err(ScannerError::Folder)?;
     let (mut asked, mut unseen) = (Vec::new(), Vec::new());
-    for (number, exhibit) in exhibits.into_iter().enumerate() {
-        match exhibit.write_below(&skills.join(number.to_string())) {
-            Ok(folder) => asked.push(Asked { folder, about: exhibit.about }),
-            Err(error) => unseen.push(failed(&exhibit.about, &error.to_string(), engine_version, now)),
+    for (number, scan_copy) in scan_copies.into_iter().enumerate() {
+        match scan_copy.write_below(&skills.join(number.to_string())) {
+            Ok(folder) => asked.push(ScanRequest { folder, about: scan_copy.about }),
+            Err(error) => unseen.push(failed(&scan_copy.about, &error.to_string(), engine_version, now)),
         }
     }
     Ok(Copies { asked, unseen, skills, home, _folder: folder })

@@ -14,7 +14,7 @@ use crate::start::outside;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     /// The path, with the query.
     pub(crate) target: String,
@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
@@ -61,12 +61,12 @@ impl Answer {
 /// A server that keeps what it was asked.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
     /// Starts a server that answers by asking `answer`, which may take its time.
-    pub(crate) async fn start(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(answer: impl Fn(&ReceivedRequest) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -83,15 +83,15 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
 async fn serve(
     mut connection: TcpStream,
-    log: Arc<Mutex<Vec<Asked>>>,
-    answer: Arc<impl Fn(&Asked) -> Answer + Send + Sync + 'static>,
+    log: Arc<Mutex<Vec<ReceivedRequest>>>,
+    answer: Arc<impl Fn(&ReceivedRequest) -> Answer + Send + Sync + 'static>,
 ) {
     let Some(asked) = read(&mut connection).await else { return };
     log.lock().unwrap().push(asked.clone());
@@ -115,7 +115,7 @@ async fn serve(
     }
 }
 
-async fn read(connection: &mut TcpStream) -> Option<Asked> {
+async fn read(connection: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 64 * 1024];
     loop {
@@ -129,7 +129,7 @@ async fn read(connection: &mut TcpStream) -> Option<Asked> {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Asked> {
+fn parse(bytes: &[u8]) -> Option<ReceivedRequest> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.lines();
@@ -141,7 +141,7 @@ fn parse(bytes: &[u8]) -> Option<Asked> {
     let length = headers.iter().find(|(name, _)| name == "content-length");
     let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
     let body = bytes[end + 4..].to_vec();
-    (body.len() >= length).then_some(Asked { method, target, headers, body })
+    (body.len() >= length).then_some(ReceivedRequest { method, target, headers, body })
 }
 
 /// A git repository with a working copy.
@@ -208,7 +208,7 @@ fn run(command: &mut std::process::Command, input: &[u8]) -> Vec<u8> {
 }
 
 /// Answers as a git server does: git's own program does the work, this only carries.
-pub(crate) fn git_server(root: &Utf8Path, asked: &Asked) -> Answer {
+pub(crate) fn git_server(root: &Utf8Path, asked: &ReceivedRequest) -> Answer {
     let query = asked.target.split_once('?').map_or("", |(_, query)| query);
     let mut command = outside("git");
     command

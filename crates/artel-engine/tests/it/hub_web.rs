@@ -12,7 +12,7 @@ use artel_model::catalog::HubKind;
 use serde_json::{Value, json};
 
 use crate::hub::{Place, TOKEN, VARIABLE, request, skill, told};
-use crate::hub_server::{Answer, Asked, Repository, Server};
+use crate::hub_server::{Answer, ReceivedRequest, Repository, Server};
 
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 
@@ -45,7 +45,7 @@ fn packed() -> (String, Vec<u8>) {
 async fn a_repository_at_github() {
     let (commit, archive) = packed();
     let sha = commit.clone();
-    let server = Server::start(move |asked: &Asked| match asked.path() {
+    let server = Server::start(move |asked: &ReceivedRequest| match asked.path() {
         "/api/v3/repos/ann/skills/commits/HEAD"
             if asked.header("if-none-match") == Some(&format!("\"{sha}\"")) =>
         {
@@ -91,7 +91,7 @@ async fn what_github_refuses_is_told() {
         (409, "10", HubFailureKind::NotFound, "no such repository"),
         (500, "10", HubFailureKind::Unreachable, "status 500"),
     ] {
-        let server = Server::start(move |asked: &Asked| {
+        let server = Server::start(move |asked: &ReceivedRequest| {
             let said = asked.header("authorization").unwrap_or_default().to_owned();
             Answer::Said(
                 status,
@@ -117,7 +117,7 @@ async fn archives_are_bounded() {
     let (commit, archive) = packed();
     let serve = |archive: Vec<u8>| {
         let commit = commit.clone();
-        Server::start(move |asked: &Asked| {
+        Server::start(move |asked: &ReceivedRequest| {
             if asked.path().contains("/commits/") {
                 Answer::ok(commit.as_bytes())
             } else {
@@ -162,7 +162,7 @@ async fn redirections_lead_nowhere_else() {
         assert_eq!(failure.kind, HubFailureKind::NotAllowed, "{target}: {failure}");
         assert_eq!(server.asked().len(), 1);
     }
-    let circle = Server::start(|asked: &Asked| Answer::redirect(&asked.target)).await;
+    let circle = Server::start(|asked: &ReceivedRequest| Answer::redirect(&asked.target)).await;
     let failure = place(&circle, |_| {}).await.failure(&at_github(None)).await;
     assert_eq!(failure.message, "the hub redirects more than 5 times");
     assert_eq!(circle.asked().len(), 6);
@@ -213,7 +213,7 @@ async fn a_site_with_an_index() {
     .to_string();
     let is_mended = Arc::new(AtomicBool::new(false));
     let mended = is_mended.clone();
-    let server = Server::start(move |asked: &Asked| match asked.path() {
+    let server = Server::start(move |asked: &ReceivedRequest| match asked.path() {
         "/docs/.well-known/agent-skills/index.json" => Answer::ok(index.as_bytes()),
         "/docs/.well-known/agent-skills/plain/SKILL.md" => Answer::ok(plain.as_bytes()),
         "/docs/.well-known/agent-skills/tarred.tar.gz" => Answer::ok(tar.clone()),
@@ -254,7 +254,7 @@ async fn an_index_that_has_not_changed_is_not_followed() {
     let index =
         json!({"$schema": SCHEMA, "skills": [entry("plain", "skill-md", "/SKILL.md", plain.as_bytes())]});
     let index = index.to_string();
-    let server = Server::start(move |asked: &Asked| {
+    let server = Server::start(move |asked: &ReceivedRequest| {
         if asked.path() == "/SKILL.md" { Answer::ok(plain.as_bytes()) } else { Answer::ok(index.as_bytes()) }
     })
     .await;

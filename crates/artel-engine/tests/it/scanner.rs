@@ -6,7 +6,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use artel_catalog::scan::{Exhibit, Scanned};
+use artel_catalog::scan::{ScanCopy, Scanned};
 use artel_catalog::{FileTree as _, Keep, Location, MemoryTree, content_hash, load_tree};
 use artel_engine::scanner::{SkillScanner, SkillScannerConfig};
 use artel_model::catalog::{Severity, SourceKind, VerdictRecord};
@@ -56,14 +56,14 @@ impl StandIn {
     }
 
     async fn verdicts(&self, scanner: &SkillScanner) -> Vec<VerdictRecord> {
-        let exhibits = vec![exhibit("good", "echo hello"), exhibit("bad", "rm -rf /")];
-        let verdicts = scanner.scan(exhibits, Timestamp::from_millis(5)).await;
+        let scan_copies = vec![scan_copy("good", "echo hello"), scan_copy("bad", "rm -rf /")];
+        let verdicts = scanner.scan(scan_copies, Timestamp::from_millis(5)).await;
         assert_eq!(fs::read_dir(self.path("work")).unwrap().count(), 0, "a scan leaves nothing behind");
         verdicts
     }
 }
 
-fn exhibit(name: &str, script: &str) -> Exhibit {
+fn scan_copy(name: &str, script: &str) -> ScanCopy {
     let mut tree = MemoryTree::default();
     tree.add("SKILL.md", format!("---\nname: {name}\ndescription: Shows.\n---\nDo it.\n"), false);
     tree.add("scripts/run.sh", format!("#!/bin/sh\n{script}\n"), true);
@@ -75,7 +75,7 @@ fn exhibit(name: &str, script: &str) -> Exhibit {
         skill_id: format!("default/{name}"),
         content_hash: content_hash.clone(),
     };
-    Exhibit::new(about, Box::new(tree), content_hash, &loaded)
+    ScanCopy::new(about, Box::new(tree), content_hash, &loaded)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +87,7 @@ async fn what_the_scanner_says_becomes_a_verdict_about_exactly_these_files() {
     let told: Vec<_> = verdicts.iter().map(|said| (said.is_complete, said.worst, &said.gaps)).collect();
     assert_eq!(told, [(true, None, &Vec::new()), (true, Some(Severity::Critical), &Vec::new())]);
     assert_eq!(verdicts[1].findings[0].skill_id, "default/bad");
-    assert_eq!(verdicts[1].content_hash, exhibit("bad", "rm -rf /").about.content_hash);
+    assert_eq!(verdicts[1].content_hash, scan_copy("bad", "rm -rf /").about.content_hash);
 }
 
 #[tokio::test(flavor = "multi_thread")]

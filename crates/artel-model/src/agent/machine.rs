@@ -1,7 +1,7 @@
 //! The state machine of an agent: an event in, another record out. Reads no clock; the time is part of the event.
 
 use super::event::{AgentEvent, OperationEnd, StampedAgentEvent, WorkEnd};
-use super::record::{AgentRecord, AgentState, ErrorEntry, Standing, Work, WorkOutcome, cut_error};
+use super::record::{AgentPhase, AgentRecord, AgentState, ErrorEntry, Work, WorkOutcome, cut_error};
 use crate::id::AgentId;
 use crate::limit::{AGENT_ENTITIES_MAX, AGENT_ERROR_LOG_MAX};
 use crate::time::Timestamp;
@@ -74,7 +74,7 @@ impl Agent {
             AgentEvent::Spawned { .. } => return Err(InvalidTransition { from, to: AgentState::Idle }),
             AgentEvent::Started { work, .. } => {
                 self.check_from(AgentState::Running, &[AgentState::Idle])?;
-                self.record.standing = Standing::Running { work: work.clone() };
+                self.record.standing = AgentPhase::Running { work: work.clone() };
                 self.record.started_at = Some(at);
                 self.record.completed_at = None;
             }
@@ -100,21 +100,21 @@ impl Agent {
             }
             AgentEvent::Retried { .. } => {
                 self.check_from(AgentState::Idle, &[AgentState::Failed])?;
-                self.record.standing = Standing::Idle;
+                self.record.standing = AgentPhase::Idle;
             }
             AgentEvent::Freed { .. } => {
                 self.check_from(AgentState::Idle, &[AgentState::Failed, AgentState::Completed])?;
                 self.record.denied_in_a_row = 0;
-                self.record.standing = Standing::Idle;
+                self.record.standing = AgentPhase::Idle;
             }
             AgentEvent::Cancelled { .. } => {
                 self.check(AgentState::Cancelled)?;
-                self.record.standing = Standing::Cancelled;
+                self.record.standing = AgentPhase::Cancelled;
                 self.record.completed_at = Some(at);
             }
             AgentEvent::Terminated { .. } => {
                 self.check(AgentState::Terminated)?;
-                self.record.standing = Standing::Terminated;
+                self.record.standing = AgentPhase::Terminated;
                 self.record.completed_at.get_or_insert(at);
             }
             AgentEvent::Said { .. } => {}
@@ -126,12 +126,12 @@ impl Agent {
     fn work_in_hand(&mut self) -> Result<&mut Work, InvalidTransition> {
         let from = self.record.state();
         match &mut self.record.standing {
-            Standing::Running { work } | Standing::Paused { work } => Ok(work),
-            Standing::Idle
-            | Standing::Completed
-            | Standing::Failed { .. }
-            | Standing::Cancelled
-            | Standing::Terminated => Err(InvalidTransition { from, to: AgentState::Running }),
+            AgentPhase::Running { work } | AgentPhase::Paused { work } => Ok(work),
+            AgentPhase::Idle
+            | AgentPhase::Completed
+            | AgentPhase::Failed { .. }
+            | AgentPhase::Cancelled
+            | AgentPhase::Terminated => Err(InvalidTransition { from, to: AgentState::Running }),
         }
     }
 
@@ -148,14 +148,14 @@ impl Agent {
     /// Stands still in the middle of its work, or goes on with it.
     fn swap(&mut self, to: AgentState) -> Result<(), InvalidTransition> {
         self.check(to)?;
-        let standing = match std::mem::replace(&mut self.record.standing, Standing::Idle) {
-            Standing::Running { work } => Standing::Paused { work },
-            Standing::Paused { work } => Standing::Running { work },
-            other @ (Standing::Idle
-            | Standing::Completed
-            | Standing::Failed { .. }
-            | Standing::Cancelled
-            | Standing::Terminated) => other,
+        let standing = match std::mem::replace(&mut self.record.standing, AgentPhase::Idle) {
+            AgentPhase::Running { work } => AgentPhase::Paused { work },
+            AgentPhase::Paused { work } => AgentPhase::Running { work },
+            other @ (AgentPhase::Idle
+            | AgentPhase::Completed
+            | AgentPhase::Failed { .. }
+            | AgentPhase::Cancelled
+            | AgentPhase::Terminated) => other,
         };
         self.record.standing = standing;
         Ok(())
@@ -173,9 +173,9 @@ impl Agent {
         }
         self.record.keep_results(&end.results);
         match &end.outcome {
-            WorkOutcome::Completed => self.record.standing = Standing::Completed,
+            WorkOutcome::Completed => self.record.standing = AgentPhase::Completed,
             WorkOutcome::Failed { error } => self.fail(error, at),
-            WorkOutcome::Returned => self.record.standing = Standing::Idle,
+            WorkOutcome::Returned => self.record.standing = AgentPhase::Idle,
         }
         self.record.completed_at = Some(at);
         Ok(())
@@ -188,7 +188,7 @@ impl Agent {
         if !is_logged {
             self.log_error(&error, at);
         }
-        self.record.standing = Standing::Failed { error };
+        self.record.standing = AgentPhase::Failed { error };
         self.record.completed_at = Some(at);
     }
 

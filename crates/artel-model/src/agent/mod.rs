@@ -24,7 +24,7 @@ pub(crate) use gate::admit_tool;
 pub use gate::{Access, AgentView, Denial, DenialCode, SkillTool, ToolUse, WorkspaceAccess, admit};
 pub use machine::{Agent, DENIED_IN_A_ROW_MAX, InvalidTransition, Transition};
 pub use policy::{Allowance, Layer, LayerGrant, LayerOrigin, Policy, Rank, Verdict};
-pub use record::{AgentRecord, AgentState, ErrorEntry, ResultEntry, Standing, Work, WorkOutcome};
+pub use record::{AgentPhase, AgentRecord, AgentState, ErrorEntry, ResultEntry, Work, WorkOutcome};
 pub use role::{Role, RoleName, RoleNameError};
 pub use spawn::{Parent, SpawnContext, SpawnError, SpawnErrorCode, SpawnLimits, SpawnRefused, prepare};
 pub use spawn_read::SpawnRequest;

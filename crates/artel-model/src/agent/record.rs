@@ -20,7 +20,7 @@ pub struct AgentRecord {
     /// What it is.
     pub spec: Box<AgentSpec>,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: AgentPhase,
     /// What its calls came to, the latest last; a later one under the same name replaces an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultEntry>,
@@ -72,7 +72,7 @@ pub enum AgentState {
 /// Where an agent stands, and what goes with that.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
-pub enum Standing {
+pub enum AgentPhase {
     /// It has nothing to do.
     Idle,
     /// It works.
@@ -222,7 +222,7 @@ impl AgentState {
     }
 }
 
-impl Standing {
+impl AgentPhase {
     /// Returns the one word.
     pub fn state(&self) -> AgentState {
         match self {
@@ -251,7 +251,7 @@ impl AgentRecord {
         Self {
             agent_id,
             spec,
-            standing: Standing::Idle,
+            standing: AgentPhase::Idle,
             results: Vec::new(),
             operation_count: 0,
             success_count: 0,
@@ -284,13 +284,13 @@ impl AgentRecord {
     /// Returns the last error, while it counts.
     pub fn error(&self) -> Option<&str> {
         match &self.standing {
-            Standing::Failed { error } => Some(error),
-            Standing::Idle
-            | Standing::Running { .. }
-            | Standing::Paused { .. }
-            | Standing::Completed
-            | Standing::Cancelled
-            | Standing::Terminated => None,
+            AgentPhase::Failed { error } => Some(error),
+            AgentPhase::Idle
+            | AgentPhase::Running { .. }
+            | AgentPhase::Paused { .. }
+            | AgentPhase::Completed
+            | AgentPhase::Cancelled
+            | AgentPhase::Terminated => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_api::messages::MailWish;
+use artel_api::messages::MailRequest;
 use artel_api::plans::RunQuery;
 use artel_api::runs::RunRequest;
 use artel_api::runs::StartedRun;
@@ -55,7 +55,7 @@ impl Call<'_> {
                 Ok(answer::document(&publish(app, caller, arguments).await?))
             }
             OwnTool::SendMessage => Ok(answer::document(&send(app, caller, &arguments).await?)),
-            OwnTool::ReadMessages => mail::read(app, caller, read::<MailWish>(arguments)?).await,
+            OwnTool::ReadMessages => mail::read(app, caller, read::<MailRequest>(arguments)?).await,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reading a mailbox in answers of bounded size: only what is handed out counts as read.
 
-use artel_api::messages::{MailWish, ReadMark};
+use artel_api::messages::{MailRequest, ReadMark};
 use artel_app::operations::{mark_read, read_mail};
 use artel_app::{App, OperationError};
 use artel_model::access::Principal;
@@ -17,10 +17,10 @@ use super::arguments::Mail;
 pub(super) async fn read(
     app: &App,
     caller: &Principal,
-    wish: MailWish,
+    wish: MailRequest,
 ) -> Result<CallToolResult, OperationError> {
     let (agent_id, marks) = (wish.agent_id, wish.mark_read.unwrap_or(true));
-    let mailbox = read_mail(app, caller, MailWish { mark_read: Some(false), ..wish }).await?;
+    let mailbox = read_mail(app, caller, MailRequest { mark_read: Some(false), ..wish }).await?;
     let all = mailbox.items.len();
     let items = fitting(mailbox.items);
     let mail = Mail { has_more: items.len() < all, items };

@@ -38,12 +38,12 @@ pub(crate) struct McpSessions {
 
 #[derive(Default)]
 struct Taken {
-    seats: BTreeMap<String, Seat>,
+    entries: BTreeMap<String, SessionEntry>,
     /// Counts uses, to know which session was used last.
     uses: u64,
 }
 
-struct Seat {
+struct SessionEntry {
     owner: Principal,
     used: u64,
 }
@@ -79,8 +79,8 @@ impl McpSessions {
         let mut taken = self.taken();
         taken.uses += 1;
         let used = taken.uses;
-        let seat = taken.seats.get_mut(id).filter(|seat| seat.owner == *caller);
-        seat.map(|seat| seat.used = used).is_some()
+        let entry = taken.entries.get_mut(id).filter(|entry| entry.owner == *caller);
+        entry.map(|entry| entry.used = used).is_some()
     }
 
     /// Notes whose a session is that has just begun. Whoever has too many loses the one they have not used for longest; when
@@ -89,16 +89,16 @@ impl McpSessions {
         let alive: Vec<String> = self.manager.sessions.read().await.keys().map(ToString::to_string).collect();
         let (surplus, is_full) = {
             let mut taken = self.taken();
-            taken.seats.retain(|id, _| alive.contains(id));
+            taken.entries.retain(|id, _| alive.contains(id));
             let surplus = taken.surplus_of(owner);
             for one in &surplus {
-                taken.seats.remove(one);
+                taken.entries.remove(one);
             }
-            let is_full = taken.seats.len() >= MCP_SESSIONS_MAX;
+            let is_full = taken.entries.len() >= MCP_SESSIONS_MAX;
             if !is_full {
                 taken.uses += 1;
-                let seat = Seat { owner: owner.clone(), used: taken.uses };
-                taken.seats.insert(id.to_owned(), seat);
+                let entry = SessionEntry { owner: owner.clone(), used: taken.uses };
+                taken.entries.insert(id.to_owned(), entry);
             }
             (surplus, is_full)
         };
@@ -117,7 +117,7 @@ impl McpSessions {
     pub(super) async fn end_all_of(&self, owner: &Principal) {
         let ended: Vec<String> = {
             let mut taken = self.taken();
-            let own = taken.seats.extract_if(.., |_, seat| seat.owner == *owner);
+            let own = taken.entries.extract_if(.., |_, entry| entry.owner == *owner);
             own.map(|(id, _)| id).collect()
         };
         for id in ended {
@@ -145,8 +145,8 @@ impl McpSessions {
 impl Taken {
     /// Returns the sessions that a user must lose to begin another, those first that were not used for longest.
     fn surplus_of(&self, owner: &Principal) -> Vec<String> {
-        let own = self.seats.iter().filter(|(_, seat)| seat.owner.viewer.user == owner.viewer.user);
-        let mut own: Vec<(u64, &String)> = own.map(|(id, seat)| (seat.used, id)).collect();
+        let own = self.entries.iter().filter(|(_, entry)| entry.owner.viewer.user == owner.viewer.user);
+        let mut own: Vec<(u64, &String)> = own.map(|(id, entry)| (entry.used, id)).collect();
         own.sort_unstable();
         let surplus = (own.len() + 1).saturating_sub(MCP_SESSIONS_PER_USER_MAX);
         own.into_iter().take(surplus).map(|(_, id)| id.clone()).collect()

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use artel_api::agents::{AgentWish, SpawnedAgent};
-use artel_api::messages::{MailWish, MessageWish, SentMessage};
+use artel_api::agents::{AgentRequest, SpawnedAgent};
+use artel_api::messages::{MailRequest, MessageRequest, SentMessage};
 use artel_model::access::Scope;
 use rmcp::handler::server::tool::schema_for_output;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -147,9 +147,9 @@ impl OwnTool {
             Self::RunSkill => schema::<RunSkill>(),
             Self::RunPlan => schema::<RunPlan>(),
             Self::GetRun => schema::<GetRun>(),
-            Self::SpawnAgent => schema::<AgentWish>(),
-            Self::SendMessage => schema::<MessageWish>(),
-            Self::ReadMessages => schema::<MailWish>(),
+            Self::SpawnAgent => schema::<AgentRequest>(),
+            Self::SendMessage => schema::<MessageRequest>(),
+            Self::ReadMessages => schema::<MailRequest>(),
         }
     }
 

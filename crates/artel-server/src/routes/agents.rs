@@ -1,11 +1,11 @@
 //! `/api/agents`: spawning, listing, reading, watching and steering agents.
 
 use artel_api::agents::{
-    AgentMetrics, AgentWish, AgentsQuery, LeftOver, Operation, OperationAnswer, PolicyAnswer, PolicyQuery,
+    AgentMetrics, AgentRequest, AgentsQuery, LeftOver, Operation, OperationAnswer, PolicyAnswer, PolicyQuery,
     PrunedAgents, SpawnedAgent,
 };
 use artel_api::messages::{Mailbox, MailboxQuery};
-use artel_api::runs::{LogLine, LogPage, LogQuery, PruneWish};
+use artel_api::runs::{LogLine, LogPage, LogQuery, PruneRequest};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_app::App;
 use artel_app::operations::{self, Telling};
@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::auditor::Auditor;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::http::Http;
 use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
@@ -62,7 +62,7 @@ pub(super) fn routes() -> Vec<Route> {
         summary: "Spawns an agent, which begins at once unless somebody outside drives it.",
         query: None,
         headers: &[IDEMPOTENCY_KEY],
-        body: Body::Required(&[Payload::Json(shape::<AgentWish>)]),
+        body: Body::Required(&[Payload::Json(shape::<AgentRequest>)]),
         answers: &[
             Answer {
                 status: 201,
@@ -110,7 +110,7 @@ fn all_of_them() -> Vec<Route> {
         id: "pruneAgents",
         summary: "Removes agents of everybody that ended long ago, and the folders that those which are gone worked in.",
         needs: Needs::AdminOr("Only an administrator removes the agents of everybody."),
-        body: Body::Required(&[Payload::Json(shape::<PruneWish>)]),
+        body: Body::Required(&[Payload::Json(shape::<PruneRequest>)]),
         answers: &[Answer {
             status: 200,
             meaning: "What was removed.",
@@ -275,7 +275,7 @@ fn work(read: Endpoint) -> Vec<Route> {
 async fn list(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<AgentsQuery>,
+    QueryOf(query): QueryOf<AgentsQuery>,
 ) -> Result<Json<Paged<AgentDocument>>, ApiError> {
     Ok(Json(operations::list_agents(&app, &caller, query).await?))
 }
@@ -287,7 +287,7 @@ async fn list_left_over(State(app): State<App>, Caller(caller): Caller) -> Resul
 async fn prune_agents(
     State(app): State<App>,
     auditor: Auditor,
-    JsonBody(wish): JsonBody<PruneWish>,
+    JsonBody(wish): JsonBody<PruneRequest>,
 ) -> Result<Json<PrunedAgents>, ApiError> {
     let pruned = operations::prune_agents(&app, wish).await?;
     let summary = format!("{} agents that ended before {}", pruned.removed, wish.before);
@@ -299,7 +299,7 @@ async fn read_log(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
-    Asked(query): Asked<LogQuery>,
+    QueryOf(query): QueryOf<LogQuery>,
 ) -> Result<Json<LogPage>, ApiError> {
     Ok(Json(operations::read_agent_log(&app, &caller, id, query).await?))
 }
@@ -328,7 +328,7 @@ async fn explain(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
-    Asked(query): Asked<PolicyQuery>,
+    QueryOf(query): QueryOf<PolicyQuery>,
 ) -> Result<Json<PolicyAnswer>, ApiError> {
     Ok(Json(operations::explain(&app, &caller, id, query).await?))
 }
@@ -345,7 +345,7 @@ async fn look(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<AgentId>,
-    Asked(query): Asked<MailboxQuery>,
+    QueryOf(query): QueryOf<MailboxQuery>,
 ) -> Result<Json<Mailbox>, ApiError> {
     Ok(Json(operations::look_into_mailbox(&app, &caller, id, query).await?))
 }

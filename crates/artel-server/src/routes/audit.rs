@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::error::ApiError;
-use crate::extract::Asked;
+use crate::extract::QueryOf;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn list_audit(
     State(app): State<App>,
-    Asked(query): Asked<AuditQuery>,
+    QueryOf(query): QueryOf<AuditQuery>,
 ) -> Result<Json<Paged<AuditEntry>>, ApiError> {
     Ok(Json(operations::list_audit(&app, query).await?))
 }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use uuid::Uuid;
 
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller};
+use crate::extract::{Caller, QueryOf};
 use crate::http::Http;
 use crate::route::Route;
 use crate::stream::{LastEventId, stream};
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn watch(
     State(http): State<Http>,
     Caller(caller): Caller,
-    Asked(query): Asked<EventsQuery>,
+    QueryOf(query): QueryOf<EventsQuery>,
     LastEventId(after): LastEventId<Uuid>,
 ) -> Result<Response, ApiError> {
     stream(&http, &caller, operations::topic_log(http.app(), &caller, query, after.map(MessageId)).await?)

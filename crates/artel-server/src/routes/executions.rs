@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, Named};
+use crate::extract::{Caller, Named, QueryOf};
 use crate::route::Route;
 
 const EXECUTIONS: Endpoint = Endpoint {
@@ -64,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn list(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<ExecutionsQuery>,
+    QueryOf(query): QueryOf<ExecutionsQuery>,
 ) -> Result<Json<Paged<ExecutionRecord>>, ApiError> {
     Ok(Json(operations::list_executions(&app, &caller, query).await?))
 }
@@ -72,7 +72,7 @@ async fn list(
 async fn count(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<StatsQuery>,
+    QueryOf(query): QueryOf<StatsQuery>,
 ) -> Result<Json<StatsAnswer>, ApiError> {
     Ok(Json(operations::count_executions(&app, &caller, query).await?))
 }

@@ -15,7 +15,7 @@ use axum::http::StatusCode;
 
 use crate::auditor::Auditor;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::route::Route;
 
 const GROUP: &str = "scan findings";
@@ -89,7 +89,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn list_findings(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(asked): Asked<FindingQuery>,
+    QueryOf(asked): QueryOf<FindingQuery>,
 ) -> Result<Json<FindingList>, ApiError> {
     let page = PageRequest {
         after: asked.after.clone().map(Cursor),

@@ -4,7 +4,7 @@ use artel_api::hubs::{
     CrawlAnswer, CrawlEvent, CrawlStep, CrawledSkill, HubChange, HubDraft, HubList, HubPathRule, HubView,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
-use artel_app::{App, AudienceRule, HubAudience, HubWish, OperationError};
+use artel_app::{App, AudienceRule, HubAudience, NewHub, OperationError};
 use artel_catalog::hub::CrawlPreview;
 use artel_engine::hub::HubProgress;
 use artel_model::catalog::{AuditAction, Hub, PathRule};
@@ -145,7 +145,7 @@ async fn crawl_hub(
 }
 
 /// Crawls, and tells how far it has come. Whoever hangs up ends it.
-async fn stream_crawl(app: App, wish: HubWish, lines: mpsc::Sender<Bytes>) {
+async fn stream_crawl(app: App, wish: NewHub, lines: mpsc::Sender<Bytes>) {
     let progress = lines.clone();
     let tell = move |step: HubProgress| {
         let event = CrawlEvent::Progress { message: told(step), step: crawl_step(step) };
@@ -223,10 +223,10 @@ async fn refresh_hub(State(app): State<App>, Named(id): Named<HubId>) -> Result<
     Ok(Json(hub_view(&app.hubs()?.refresh(id).await?)))
 }
 
-fn wish(draft: HubDraft) -> Result<HubWish, OperationError> {
+fn wish(draft: HubDraft) -> Result<NewHub, OperationError> {
     let unsupported =
         |error: &dyn std::error::Error| OperationError::bad_request("unsupported_type", error.to_string());
-    Ok(HubWish {
+    Ok(NewHub {
         kind: draft.kind.parse().map_err(|error| unsupported(&error))?,
         location: draft.location,
         reference: draft.reference,
@@ -263,7 +263,7 @@ fn apply_audience(change: &HubChange, audience: &mut HubAudience) {
 }
 
 /// Changes what is wanted of a hub; what the change does not name stays.
-pub fn apply_hub_change(change: HubChange, wish: &mut HubWish) {
+pub fn apply_hub_change(change: HubChange, wish: &mut NewHub) {
     apply_audience(&change, &mut wish.audience);
     let unless_empty = |text: String| Some(text).filter(|text| !text.is_empty());
     if let Some(enabled) = change.enabled {

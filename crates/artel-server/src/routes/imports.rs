@@ -2,7 +2,7 @@
 
 use artel_api::skills::SkillImport;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
-use artel_app::{App, HubAudience, HubWish, ImportWish, OperationError};
+use artel_app::{App, HubAudience, NewHub, OperationError, RepositoryImport};
 use artel_model::access::Scope;
 use artel_model::catalog::AuditAction;
 use axum::Json;
@@ -53,11 +53,11 @@ async fn import_skill(
         .into_response())
 }
 
-fn wish(sent: SkillImport) -> Result<ImportWish, OperationError> {
+fn wish(sent: SkillImport) -> Result<RepositoryImport, OperationError> {
     let unsupported =
         |error: &dyn std::error::Error| OperationError::bad_request("unsupported_type", error.to_string());
-    Ok(ImportWish {
-        from: HubWish {
+    Ok(RepositoryImport {
+        from: NewHub {
             kind: sent.kind.parse().map_err(|error| unsupported(&error))?,
             location: sent.location,
             reference: sent.reference,

@@ -3,7 +3,7 @@
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_app::App;
-use artel_app::operations::KeyDesk;
+use artel_app::operations::KeyOperations;
 use artel_model::access::Scope;
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 
 use crate::auth::ClientAddress;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::route::Route;
 
 const MADE: &[Answer] = &[
@@ -69,16 +69,16 @@ async fn make_key(
     ClientAddress(from): ClientAddress,
     JsonBody(wish): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<MadeKey>), ApiError> {
-    let made = KeyDesk::of(&app).make(&caller, Some(from), wish).await?;
+    let made = KeyOperations::of(&app).make(&caller, Some(from), wish).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
 async fn list_keys(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<KeysQuery>,
+    QueryOf(query): QueryOf<KeysQuery>,
 ) -> Result<Json<Paged<Key>>, ApiError> {
-    Ok(Json(KeyDesk::of(&app).list(&caller, query).await?))
+    Ok(Json(KeyOperations::of(&app).list(&caller, query).await?))
 }
 
 async fn revoke_key(
@@ -87,6 +87,6 @@ async fn revoke_key(
     ClientAddress(from): ClientAddress,
     Named(key_id): Named<String>,
 ) -> Result<StatusCode, ApiError> {
-    KeyDesk::of(&app).revoke(&caller, Some(from), &key_id).await?;
+    KeyOperations::of(&app).revoke(&caller, Some(from), &key_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,8 +1,8 @@
 //! `/api/messages`: what agents tell each other.
 
 use artel_api::messages::{
-    DeadMessage, DeadQuery, MailWish, Mailbox, Marked, MessageCounts, MessageWish, ReadMark, SentMessage,
-    WaitQuery, published_event, waiting_request,
+    DeadMessage, DeadQuery, MailRequest, Mailbox, Marked, MessageCounts, MessageRequest, ReadMark,
+    SentMessage, WaitQuery, published_event, waiting_request,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
 use artel_app::{App, operations};
@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody};
+use crate::extract::{Caller, JsonBody, QueryOf};
 use crate::route::Route;
 
 const MESSAGES: Endpoint = Endpoint {
@@ -26,7 +26,7 @@ const MESSAGES: Endpoint = Endpoint {
     needs: Needs::Scope(Scope::AgentsWrite),
     query: None,
     headers: &[],
-    body: Body::Required(&[Payload::Json(shape::<MessageWish>)]),
+    body: Body::Required(&[Payload::Json(shape::<MessageRequest>)]),
     answers: &[
         Answer { status: 201, meaning: "It was sent.", payloads: &[Payload::Json(shape::<SentMessage>)] },
         NOT_FOUND,
@@ -83,7 +83,7 @@ fn mailboxes() -> Vec<Route> {
         path: "/api/messages/read",
         id: "readMessages",
         summary: "Reads the mailbox of an agent of yours, and waits for mail if wanted. What is returned counts as read.",
-        body: Body::Required(&[Payload::Json(shape::<MailWish>)]),
+        body: Body::Required(&[Payload::Json(shape::<MailRequest>)]),
         answers: &[
             Answer { status: 200, meaning: "The messages.", payloads: &[Payload::Json(shape::<Mailbox>)] },
             NOT_FOUND,
@@ -167,7 +167,7 @@ async fn publish_event(
 async fn ask(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<WaitQuery>,
+    QueryOf(query): QueryOf<WaitQuery>,
     JsonBody(document): JsonBody<Map<String, Value>>,
 ) -> Result<Json<MessageDocument>, ApiError> {
     Ok(Json(operations::request(&app, &caller, document, query).await?))
@@ -176,7 +176,7 @@ async fn ask(
 async fn read_mail(
     State(app): State<App>,
     Caller(caller): Caller,
-    JsonBody(wish): JsonBody<MailWish>,
+    JsonBody(wish): JsonBody<MailRequest>,
 ) -> Result<Json<Mailbox>, ApiError> {
     Ok(Json(operations::read_mail(&app, &caller, wish).await?))
 }
@@ -192,7 +192,7 @@ async fn mark_read(
 async fn dead_letters(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<DeadQuery>,
+    QueryOf(query): QueryOf<DeadQuery>,
 ) -> Result<Json<Paged<DeadMessage>>, ApiError> {
     Ok(Json(operations::dead_letters(&app, &caller, query).await?))
 }

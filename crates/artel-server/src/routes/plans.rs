@@ -1,6 +1,6 @@
 //! `/api/plans`: checking plans, running them, making them of words.
 
-use artel_api::plans::{AskQuery, AskStatus, GeneratedPlan, PlanCheck, RunQuery, Wish};
+use artel_api::plans::{AskQuery, AskRequest, AskStatus, GeneratedPlan, PlanCheck, RunQuery};
 use artel_api::runs::StartedRun;
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_app::{App, operations};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::runs::accepted;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
 
@@ -56,7 +56,7 @@ pub(super) fn routes() -> Vec<Route> {
         ],
         ..PLAN
     };
-    let wish = Body::Required(&[Payload::Json(shape::<Wish>)]);
+    let wish = Body::Required(&[Payload::Json(shape::<AskRequest>)]);
     let generate = Endpoint {
         path: "/api/plans/generate",
         id: "generatePlan",
@@ -121,7 +121,7 @@ async fn validate(
 async fn run_plan(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<RunQuery>,
+    QueryOf(query): QueryOf<RunQuery>,
     KeyHeader(key): KeyHeader,
     JsonBody(document): JsonBody<Value>,
 ) -> Result<Response, ApiError> {
@@ -131,7 +131,7 @@ async fn run_plan(
 async fn generate_plan(
     State(app): State<App>,
     Caller(caller): Caller,
-    JsonBody(wish): JsonBody<Wish>,
+    JsonBody(wish): JsonBody<AskRequest>,
 ) -> Result<Json<GeneratedPlan>, ApiError> {
     Ok(Json(operations::generate(&app, &caller, wish).await?))
 }
@@ -140,7 +140,7 @@ async fn ask_in_words(
     State(app): State<App>,
     Caller(caller): Caller,
     KeyHeader(key): KeyHeader,
-    JsonBody(wish): JsonBody<Wish>,
+    JsonBody(wish): JsonBody<AskRequest>,
 ) -> Result<Response, ApiError> {
     let work = operations::ask(&app, &caller, wish.clone());
     let status = app.remembered().once(key.scoped(&caller), &("ask", wish), work).await?;
@@ -152,7 +152,7 @@ async fn read_ask(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<Uuid>,
-    Asked(query): Asked<AskQuery>,
+    QueryOf(query): QueryOf<AskQuery>,
 ) -> Result<Json<AskStatus>, ApiError> {
     Ok(Json(operations::wait_for_ask(&app, &caller, id, query).await?))
 }

@@ -1,7 +1,7 @@
 //! `/api/runs`: starting, listing, reading, watching and steering runs.
 
 use artel_api::runs::{
-    LogLine, LogPage, LogQuery, PruneWish, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
+    LogLine, LogPage, LogQuery, PruneRequest, PrunedRuns, RunRequest, RunStatus, RunsQuery, StartedRun,
     StatsAnswer, StatsQuery, Word,
 };
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Paged, Payload, shape};
@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::auditor::Auditor;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::http::Http;
 use crate::idempotency::{IDEMPOTENCY_KEY, KeyHeader};
 use crate::route::Route;
@@ -154,7 +154,7 @@ fn looks(read: Endpoint) -> Vec<Route> {
         summary: "Removes runs of everybody that ended long ago, with the files that only they made.",
         needs: Needs::AdminOr("Only an administrator removes the runs of everybody."),
         query: None,
-        body: Body::Required(&[Payload::Json(shape::<PruneWish>)]),
+        body: Body::Required(&[Payload::Json(shape::<PruneRequest>)]),
         answers: &[Answer {
             status: 200,
             meaning: "What was removed.",
@@ -227,7 +227,7 @@ pub(super) fn accepted(run: StartedRun) -> Response {
 async fn list(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<RunsQuery>,
+    QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<Json<Paged<RunStatus>>, ApiError> {
     Ok(Json(operations::list_runs(&app, &caller, query).await?))
 }
@@ -244,7 +244,7 @@ async fn start_run(
 async fn count(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(query): Asked<StatsQuery>,
+    QueryOf(query): QueryOf<StatsQuery>,
 ) -> Result<Json<StatsAnswer>, ApiError> {
     Ok(Json(operations::count_executions(&app, &caller, query).await?))
 }
@@ -269,7 +269,7 @@ async fn read_log(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<RunId>,
-    Asked(query): Asked<LogQuery>,
+    QueryOf(query): QueryOf<LogQuery>,
 ) -> Result<Json<LogPage>, ApiError> {
     Ok(Json(operations::read_run_log(&app, &caller, id, query).await?))
 }
@@ -277,7 +277,7 @@ async fn read_log(
 async fn prune_runs(
     State(app): State<App>,
     auditor: Auditor,
-    JsonBody(wish): JsonBody<PruneWish>,
+    JsonBody(wish): JsonBody<PruneRequest>,
 ) -> Result<Json<PrunedRuns>, ApiError> {
     let pruned = operations::prune_runs(&app, wish).await?;
     let summary = format!("{} runs that ended before {}", pruned.removed, wish.before);

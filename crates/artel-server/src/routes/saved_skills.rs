@@ -23,7 +23,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::skills::{GROUP, listed};
 use crate::auditor::Auditor;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, JsonBody, Named};
+use crate::extract::{Caller, JsonBody, Named, QueryOf};
 use crate::precondition::{if_match, quoted};
 use crate::route::Route;
 
@@ -115,7 +115,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn create_skill(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(asked): Asked<ArchiveQuery>,
+    QueryOf(asked): QueryOf<ArchiveQuery>,
     auditor: Auditor,
     headers: HeaderMap,
     body: Bytes,
@@ -168,7 +168,7 @@ async fn skill_history(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<String>,
-    Asked(asked): Asked<HistoryQuery>,
+    QueryOf(asked): QueryOf<HistoryQuery>,
 ) -> Result<Json<Paged<SkillHistoryEntry>>, ApiError> {
     let page =
         PageRequest { after: asked.after.map(Cursor), limit: asked.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX) };

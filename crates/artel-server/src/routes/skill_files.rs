@@ -16,7 +16,7 @@ use super::saved_skills::{CHANGED, MISMATCH, SAVED, UNKNOWN, answer, custom};
 use super::skills::GROUP;
 use crate::auditor::Auditor;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, Named};
+use crate::extract::{Caller, Named, QueryOf};
 use crate::precondition::if_match;
 use crate::route::Route;
 
@@ -53,7 +53,7 @@ async fn put_file(
     State(app): State<App>,
     Caller(caller): Caller,
     Named((id, path)): Named<(String, String)>,
-    Asked(asked): Asked<FilePutQuery>,
+    QueryOf(asked): QueryOf<FilePutQuery>,
     auditor: Auditor,
     headers: HeaderMap,
     body: Bytes,

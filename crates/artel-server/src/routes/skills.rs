@@ -8,8 +8,8 @@ use artel_api::skills::{
 use artel_api::{Answer, Body, Endpoint, Method, Needs, Payload, shape};
 use artel_app::operations::{Contents, read_skill_file, served, with_contents};
 use artel_app::{
-    App, Catalogs, OperationError, Reread, SupervisorStatus, Told, saved_tag, seen_entry, source_name,
-    unavailable_sources,
+    App, Catalogs, OperationError, Reread, SourceDetail, SupervisorStatus, saved_tag, seen_entry,
+    source_name, unavailable_sources,
 };
 use artel_catalog::shared::{EntryId, ListQuery, Page, Seen, Snapshot, View};
 use artel_model::access::Scope;
@@ -20,7 +20,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, Named};
+use crate::extract::{Caller, Named, QueryOf};
 use crate::precondition::quoted;
 use crate::route::Route;
 
@@ -117,7 +117,7 @@ pub(super) fn routes() -> Vec<Route> {
 pub(super) async fn list_skills(
     State(app): State<App>,
     Caller(caller): Caller,
-    Asked(asked): Asked<SkillQuery>,
+    QueryOf(asked): QueryOf<SkillQuery>,
     RawQuery(question): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -130,7 +130,7 @@ pub(super) async fn list_skills(
     app.trail().searched(&caller, OfferedBy::Search, &view, &query);
     let with_content = asked.include_content.unwrap_or(false);
     let generation = Catalogs::generation_for(&caller, &snapshot);
-    let told = Told::to(&caller);
+    let told = SourceDetail::to(&caller);
     let make = move |_: &Snapshot, view: &View| {
         serde_json::to_vec(&skill_list(generation, view, &query, (with_content, told))).unwrap_or_default()
     };
@@ -144,7 +144,7 @@ async fn get_skill(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<String>,
-    Asked(asked): Asked<EntryQuery>,
+    QueryOf(asked): QueryOf<EntryQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let revisions = app.catalogs().revisions();
@@ -200,7 +200,7 @@ pub(super) async fn supervisor_status(
 
 async fn refresh_skills(
     State(app): State<App>,
-    Asked(asked): Asked<RefreshQuery>,
+    QueryOf(asked): QueryOf<RefreshQuery>,
 ) -> Result<Json<Refreshed>, ApiError> {
     if asked.include_hubs.unwrap_or(false) {
         app.hubs()?.refresh_all().await?;
@@ -212,7 +212,7 @@ async fn refresh_skills(
         skills_loaded_count: status.skills_loaded_count,
         generation: snapshot.generation(),
         content_hash: snapshot.content_hash().to_owned(),
-        unavailable_sources: unavailable_sources(snapshot.sources(), Told::Everything),
+        unavailable_sources: unavailable_sources(snapshot.sources(), SourceDetail::Everything),
     }))
 }
 
@@ -246,7 +246,7 @@ fn skill_list(
     generation: u64,
     view: &View,
     query: &ListQuery,
-    (with_content, told): (bool, Told),
+    (with_content, told): (bool, SourceDetail),
 ) -> SkillList {
     let listing = view.list(query);
     let loaded = view.sources().iter().filter(|source| source.loaded_at.is_some());

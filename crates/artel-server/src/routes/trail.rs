@@ -9,7 +9,7 @@ use axum::extract::State;
 
 use super::skills::GROUP;
 use crate::error::ApiError;
-use crate::extract::{Asked, Caller, Named};
+use crate::extract::{Caller, Named, QueryOf};
 use crate::route::Route;
 
 const TRAIL: Endpoint = Endpoint {
@@ -40,7 +40,7 @@ async fn read(
     State(app): State<App>,
     Caller(caller): Caller,
     Named(id): Named<String>,
-    Asked(query): Asked<TrailQuery>,
+    QueryOf(query): QueryOf<TrailQuery>,
 ) -> Result<Json<Paged<TrailItem>>, ApiError> {
     Ok(Json(operations::skill_trail(&app, &caller, &id, query).await?))
 }

@@ -16,8 +16,8 @@ use artel_agents::{
 use artel_api::plans::PlannerWord;
 use artel_app::operations::SettingsRules;
 use artel_app::{
-    App, AppParts, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread, RunSettings,
-    Storeroom, Stores,
+    App, AppParts, ArtifactDirs, CatalogConfig, CatalogParts, CatalogShelves, Catalogs, Hubs, Reread,
+    RunSettings, Stores,
 };
 use artel_bus::{BusConfig, InProcessBus};
 use artel_catalog::hub::CredentialsRef;
@@ -159,7 +159,7 @@ impl Place {
             catalogs: catalogs.clone(),
             planner: Arc::new(PatternPlanner),
             named_planners: [(PlannerWord::Pattern, Ok(Arc::new(PatternPlanner) as Arc<dyn Planner>))].into(),
-            storeroom: Storeroom {
+            artifact_dirs: ArtifactDirs {
                 assets: AssetStore::new(base.join("assets")),
                 work: base.join("agents-work"),
                 data: DataFolders::new(&base.join("data")),

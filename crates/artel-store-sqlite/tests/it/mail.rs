@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_model::agent::{AgentRecord, Standing};
+use artel_model::agent::{AgentPhase, AgentRecord};
 use artel_model::id::AgentId;
 use artel_model::message::{Address, Message, Payload, Ttl};
 use artel_model::time::Timestamp;
@@ -53,7 +53,7 @@ async fn a_reading_ends_with_the_message_that_reaches_the_limit_of_bytes() {
 async fn terminate(store: &SqliteStore, id: AgentId) {
     loop {
         let row = store.agent(id).await.unwrap().unwrap();
-        let record = AgentRecord { standing: Standing::Terminated, ..row.record };
+        let record = AgentRecord { standing: AgentPhase::Terminated, ..row.record };
         let append = AgentAppend { expected: row.revision, events: vec![said(20, "the end")], record };
         match store.append_agent(append).await {
             Ok(_) => return,

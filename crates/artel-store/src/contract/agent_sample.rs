@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use artel_model::access::Viewer;
 use artel_model::agent::{
-    AgentEvent, AgentRecord, AgentSpec, AgentState, CallOrigin, Cause, Driver, Policy, StampedAgentEvent,
-    Standing, Work,
+    AgentEvent, AgentPhase, AgentRecord, AgentSpec, AgentState, CallOrigin, Cause, Driver, Policy,
+    StampedAgentEvent, Work,
 };
 use artel_model::id::{AgentId, CorrelationId, MessageId};
 use artel_model::message::{Address, Message, MessageKind, Payload, Priority, Sender, Ttl};
@@ -87,15 +87,15 @@ pub fn said(millis: i64, text: &str) -> StampedAgentEvent {
 }
 
 /// Returns what goes with a state.
-pub(super) fn standing(state: AgentState) -> Standing {
+pub(super) fn standing(state: AgentState) -> AgentPhase {
     match state {
-        AgentState::Idle => Standing::Idle,
-        AgentState::Running => Standing::Running { work: Box::new(Work::default()) },
-        AgentState::Paused => Standing::Paused { work: Box::new(Work::default()) },
-        AgentState::Completed => Standing::Completed,
-        AgentState::Failed => Standing::Failed { error: "it broke".to_owned() },
-        AgentState::Cancelled => Standing::Cancelled,
-        AgentState::Terminated => Standing::Terminated,
+        AgentState::Idle => AgentPhase::Idle,
+        AgentState::Running => AgentPhase::Running { work: Box::new(Work::default()) },
+        AgentState::Paused => AgentPhase::Paused { work: Box::new(Work::default()) },
+        AgentState::Completed => AgentPhase::Completed,
+        AgentState::Failed => AgentPhase::Failed { error: "it broke".to_owned() },
+        AgentState::Cancelled => AgentPhase::Cancelled,
+        AgentState::Terminated => AgentPhase::Terminated,
     }
 }
 

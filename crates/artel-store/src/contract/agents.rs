@@ -1,6 +1,6 @@
 //! Cases about agents: their creation and its limits, their logs, and what ends them.
 
-use artel_model::agent::{AgentRecord, AgentState, Standing};
+use artel_model::agent::{AgentPhase, AgentRecord, AgentState};
 use tokio::task::JoinSet;
 
 use super::agent_sample::{
@@ -178,7 +178,7 @@ pub async fn an_agents_conflict_writes_nothing(store: SharedAgents) {
     spawn(&store, 1).await;
     let before = agent_row(&store, 1).await;
     let version = store.version().await.expect(WORKS);
-    let record = AgentRecord { standing: Standing::Terminated, ..before.record.clone() };
+    let record = AgentRecord { standing: AgentPhase::Terminated, ..before.record.clone() };
     for expected in [0, 2, u64::MAX] {
         let expected = Revision(expected);
         let append = AgentAppend { expected, events: vec![said(20, "late")], record: record.clone() };

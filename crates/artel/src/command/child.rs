@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::agent::{Judgement, judge, judgements, known_tools, rules, tool_use};
 use super::context::Context;
+use crate::backend::Backend;
 use crate::cli::AgentRef;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 /// What a child could call.
 pub(super) struct Child {

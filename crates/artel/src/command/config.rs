@@ -6,8 +6,8 @@ use artel_model::setting::ConfigSchema;
 use serde_json::{Map, Value, json};
 
 use super::context::{Context, find};
+use crate::backend::{SettingsOf, change_settings, settings};
 use crate::cli::{ConfigAction, ConfigArgs};
-use crate::desk::{SettingsOf, change_settings, settings};
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 

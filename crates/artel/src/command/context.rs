@@ -6,8 +6,8 @@ use artel_model::name::SkillName;
 use artel_model::registry::LookupError;
 use artel_model::version::Version;
 
+use crate::backend::offered_catalog;
 use crate::config::{Config, Origin, RemoteSettings};
-use crate::desk::offered_catalog;
 use crate::failure::{Failure, refused};
 use crate::output::{Counts, Output, SourceCache};
 

@@ -10,7 +10,7 @@ use super::context::Context;
 use crate::config::StoreChoice;
 use crate::failure::Failure;
 use crate::output::Tone;
-use crate::workshop::{Store, wait_for};
+use crate::runtime::{Store, wait_for};
 
 pub(crate) fn backup(context: Context<'_>, target: &Utf8Path) -> Result<(), Failure> {
     wait_for(async {

@@ -8,12 +8,12 @@ use super::{
     agent, check, compose, config, db, doctor, export, hub, key, list, lock, man, mcp, message, new, plan,
     prompt, runs, scan, search, select, serve, show, skill_run, switch, trail, validate,
 };
+use crate::backend::Telling as ToAgent;
 use crate::cli::{
     AgentCommand, Cli, Command, DbCommand, HubCommand, KeyCommand, MessageCommand, PlanCommand, RunCommand,
     SkillCommand,
 };
 use crate::config::Config;
-use crate::desk::Telling as ToAgent;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -113,7 +113,7 @@ fn run_runs(command: &RunCommand, context: Context<'_>) -> Result<(), Failure> {
         RunCommand::Executions(args) => runs::executions(context, args),
         RunCommand::Recover => {
             context.must_be_here("run recover", GOES_ON)?;
-            runs::recover(context, runs::Asked::Runs)
+            runs::recover(context, runs::RecoverWhat::Runs)
         }
         RunCommand::Prune(args) => runs::prune(context, args),
     }
@@ -134,7 +134,7 @@ fn run_agents(command: &AgentCommand, context: Context<'_>) -> Result<(), Failur
         AgentCommand::Metrics(args) => agent::metrics(context, args),
         AgentCommand::Recover => {
             context.must_be_here("agent recover", GOES_ON)?;
-            runs::recover(context, runs::Asked::Agents)
+            runs::recover(context, runs::RecoverWhat::Agents)
         }
         AgentCommand::Prune { before } => agent::prune(context, *before),
     }

@@ -24,7 +24,7 @@ use crate::config::{
 };
 use crate::failure::Failure;
 use crate::output::{Counts, Table, Tone};
-use crate::workshop::{Reached, Store, reach_bus, wait_for};
+use crate::runtime::{Reached, Store, reach_bus, wait_for};
 
 /// One check of the machine.
 pub(super) struct Check {

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::doctor::{Check, Row, State, join, row};
 use crate::config::{Config, RemoteSettings};
 use crate::failure::{chain, refused};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 /// Says that a server lives, and which one.
 #[derive(Deserialize)]

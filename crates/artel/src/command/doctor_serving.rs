@@ -15,7 +15,7 @@ use super::context::Context;
 use super::doctor::{Check, State};
 use crate::config::OidcSettings;
 use crate::failure::{Failure, chain};
-use crate::workshop::{launcher_program, server_config, wait_for};
+use crate::runtime::{launcher_program, server_config, wait_for};
 
 /// Days that a certificate should still be good for.
 const CERTIFICATE_DAYS_MIN: i64 = 21;

@@ -2,7 +2,7 @@
 
 use super::doctor::{Check, State};
 use crate::config::{Config, SandboxUsersChoice};
-use crate::workshop::{UsersState, client_user, users_state};
+use crate::runtime::{UsersState, client_user, users_state};
 
 /// Whom scripts run as, and whom programs of agents do when the operator names a user.
 pub(super) fn user_checks(config: &Config) -> Vec<Check> {

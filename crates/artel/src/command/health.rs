@@ -7,7 +7,7 @@ use artel_model::health::Health;
 use artel_model::name::SkillName;
 
 use super::context::Context;
-use crate::desk;
+use crate::backend;
 use crate::failure::Failure;
 
 /// What is known about skills that were run.
@@ -16,7 +16,7 @@ pub(super) struct KnownHealth(BTreeMap<(SkillName, String), Health>);
 impl KnownHealth {
     /// Asks for it, where something was run before.
     pub(super) fn read(context: Context<'_>) -> Result<Self, Failure> {
-        let known = desk::health(context)?.into_iter();
+        let known = backend::health(context)?.into_iter();
         Ok(Self(known.map(|seen| ((seen.skill, seen.content_hash), seen.health)).collect()))
     }
 

@@ -2,58 +2,58 @@
 //! same store takes over what changes within a second.
 
 use artel_api::hubs::{CrawlStep, HubChange, HubPathRule, HubView};
-use artel_app::{AudienceRule, HubAudience, HubWish};
+use artel_app::{AudienceRule, HubAudience, NewHub};
 use tokio::sync::watch;
 
 use super::context::Context;
 use super::hub_report::{failing, show_all, show_one, show_preview};
+use crate::backend::HubBackend;
 use crate::cli::{HubAddArgs, HubChangeArgs, HubPlaceArgs, PathVisibility};
-use crate::desk::HubDesk;
 use crate::failure::Failure;
 use crate::output::Progress;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn crawl(context: Context<'_>, args: &HubPlaceArgs) -> Result<(), Failure> {
     let wish = wish(args)?;
-    let preview = at_desk(context, async |desk| {
+    let preview = at_desk(context, async |backend| {
         let (tell, told) = watch::channel(CrawlStep::Resolving);
-        watched(context, desk.crawl(&wish, &tell), told).await
+        watched(context, backend.crawl(&wish, &tell), told).await
     })?;
     show_preview(context, &preview)
 }
 
 pub(crate) fn add(context: Context<'_>, args: &HubAddArgs) -> Result<(), Failure> {
-    let wish = HubWish { audience: audience(args), ..wish(&args.place)? };
-    let hub = at_desk(context, async |desk| {
-        let hub = desk.create(&wish).await?;
-        fetched(context, desk, &hub).await
+    let wish = NewHub { audience: audience(args), ..wish(&args.place)? };
+    let hub = at_desk(context, async |backend| {
+        let hub = backend.create(&wish).await?;
+        fetched(context, backend, &hub).await
     })?;
     show_one(context, &hub, "added");
     failing(&hub)
 }
 
 pub(crate) fn list(context: Context<'_>) -> Result<(), Failure> {
-    show_all(context, wait_for(HubDesk::look(context))?);
+    show_all(context, wait_for(HubBackend::look(context))?);
     Ok(())
 }
 
 pub(crate) fn refresh(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = at_desk(context, async |desk| {
-        let hub = find(desk, hub).await?;
-        fetched(context, desk, &hub).await
+    let hub = at_desk(context, async |backend| {
+        let hub = find(backend, hub).await?;
+        fetched(context, backend, &hub).await
     })?;
     show_one(context, &hub, "fetched");
     failing(&hub)
 }
 
 pub(crate) fn refresh_all(context: Context<'_>) -> Result<(), Failure> {
-    let hubs = at_desk(context, async |desk| {
+    let hubs = at_desk(context, async |backend| {
         let mut progress = Progress::new(context.output);
         progress.step("fetching all hubs", "");
-        let done = desk.fetch_all().await;
+        let done = backend.fetch_all().await;
         progress.end();
         done?;
-        desk.hubs().await
+        backend.hubs().await
     })?;
     let worst = hubs.iter().filter(|hub| hub.enabled).try_for_each(failing);
     show_all(context, hubs);
@@ -61,9 +61,9 @@ pub(crate) fn refresh_all(context: Context<'_>) -> Result<(), Failure> {
 }
 
 pub(crate) fn enable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = at_desk(context, async |desk| {
-        let hub = desk.switch(&find(desk, hub).await?, true).await?;
-        fetched(context, desk, &hub).await
+    let hub = at_desk(context, async |backend| {
+        let hub = backend.switch(&find(backend, hub).await?, true).await?;
+        fetched(context, backend, &hub).await
     })?;
     show_one(context, &hub, "switched on");
     failing(&hub)
@@ -76,9 +76,9 @@ pub(crate) fn change(context: Context<'_>, args: &HubChangeArgs) -> Result<(), F
             "`--ref`, `--path`, `--credentials-ref`, `--visibility` and `--path-visibility` change a hub",
         ));
     }
-    let hub = at_desk(context, async |desk| {
-        let hub = desk.change(&find(desk, &args.hub).await?, change).await?;
-        if hub.enabled { fetched(context, desk, &hub).await } else { Ok(hub) }
+    let hub = at_desk(context, async |backend| {
+        let hub = backend.change(&find(backend, &args.hub).await?, change).await?;
+        if hub.enabled { fetched(context, backend, &hub).await } else { Ok(hub) }
     })?;
     show_one(context, &hub, "changed");
     failing(&hub)
@@ -103,30 +103,30 @@ fn change_of(args: &HubChangeArgs) -> HubChange {
 }
 
 pub(crate) fn disable(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = at_desk(context, async |desk| desk.switch(&find(desk, hub).await?, false).await)?;
+    let hub = at_desk(context, async |backend| backend.switch(&find(backend, hub).await?, false).await)?;
     show_one(context, &hub, "switched off");
     Ok(())
 }
 
 pub(crate) fn remove(context: Context<'_>, hub: &str) -> Result<(), Failure> {
-    let hub = at_desk(context, async |desk| desk.delete(find(desk, hub).await?).await)?;
+    let hub = at_desk(context, async |backend| backend.delete(find(backend, hub).await?).await)?;
     show_one(context, &hub, "removed");
     Ok(())
 }
 
 fn at_desk<T>(
     context: Context<'_>,
-    work: impl AsyncFnOnce(&HubDesk) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&HubBackend) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    wait_for(HubDesk::visit(context, work))
+    wait_for(HubBackend::visit(context, work))
 }
 
-fn wish(args: &HubPlaceArgs) -> Result<HubWish, Failure> {
+fn wish(args: &HubPlaceArgs) -> Result<NewHub, Failure> {
     let kind = args.kind().ok_or_else(|| {
         Failure::usage(format!("`{}` does not say what kind of hub it is", args.location))
             .hint("`--type` says it: github, git or well-known")
     })?;
-    Ok(HubWish {
+    Ok(NewHub {
         kind,
         location: args.location.clone(),
         reference: args.reference.clone(),
@@ -155,17 +155,17 @@ fn audience(args: &HubAddArgs) -> HubAudience {
     }
 }
 
-async fn fetched(context: Context<'_>, desk: &HubDesk, hub: &HubView) -> Result<HubView, Failure> {
+async fn fetched(context: Context<'_>, backend: &HubBackend, hub: &HubView) -> Result<HubView, Failure> {
     let mut progress = Progress::new(context.output);
     progress.step("fetching", &hub.location);
-    let fetched = desk.fetch(hub).await;
+    let fetched = backend.fetch(hub).await;
     progress.end();
     fetched
 }
 
 /// Finds a hub by its id, the beginning of it, or its location.
-async fn find(desk: &HubDesk, text: &str) -> Result<HubView, Failure> {
-    let hubs = desk.hubs().await?;
+async fn find(backend: &HubBackend, text: &str) -> Result<HubView, Failure> {
+    let hubs = backend.hubs().await?;
     let is_it = |hub: &&HubView| hub.location.eq_ignore_ascii_case(text) || hub.id == text;
     if let Some(hub) = hubs.iter().find(is_it) {
         return Ok(hub.clone());

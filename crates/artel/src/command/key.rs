@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::context::Context;
 use super::runs::tell_next;
+use crate::backend::Backend;
 use crate::cli::{KeyCreateArgs, KeyListArgs};
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn create(context: Context<'_>, args: &KeyCreateArgs) -> Result<(), Failure> {
     let wish = KeyRequest {

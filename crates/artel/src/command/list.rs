@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::health::KnownHealth;
+use crate::backend::generation;
 use crate::cli::ListArgs;
-use crate::desk::generation;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 /// How long to wait before a server is asked again whether something has changed.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);

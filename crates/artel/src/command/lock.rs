@@ -11,7 +11,7 @@ use camino::Utf8Path;
 
 use super::context::{Context, lookup_failure};
 use super::lock_pins::present;
-use super::lock_report::{LockReport, Told};
+use super::lock_report::{LockOutcome, LockReport};
 use crate::cli::{LockArgs, VerifyArgs};
 use crate::failure::{Failure, chain};
 
@@ -27,7 +27,7 @@ pub(crate) fn lock(context: Context<'_>, args: &LockArgs) -> Result<(), Failure>
     let locked = locked.unwrap_or_default();
     let comparison = compare(&locked, &present);
     if comparison.is_broken() {
-        LockReport { file: &args.file, comparison, told: Told::Drift }.print(context);
+        LockReport { file: &args.file, comparison, told: LockOutcome::Drift }.print(context);
         return Err(Failure::failed(format!(
             "skills are not what was locked; `{}` stays as it is",
             args.file
@@ -47,7 +47,7 @@ pub(crate) fn verify(context: Context<'_>, args: &VerifyArgs) -> Result<(), Fail
     let present = present(context, &catalog, locked.scope.clone(), &args.file)?;
     let comparison = compare(&locked, &present);
     let is_good = if args.strict { comparison.is_exact() } else { !comparison.is_broken() };
-    LockReport { file: &args.file, comparison, told: Told::Verdict { is_good } }.print(context);
+    LockReport { file: &args.file, comparison, told: LockOutcome::Verdict { is_good } }.print(context);
     if is_good { Ok(()) } else { Err(Failure::reported()) }
 }
 
@@ -97,7 +97,7 @@ fn save(context: Context<'_>, path: &Utf8Path, before: &LockFile, after: &LockFi
         write_lock(path, after).map_err(failure)?;
     }
     let comparison = compare(before, after);
-    LockReport { file: path, comparison, told: Told::Written { is_written } }.print(context);
+    LockReport { file: path, comparison, told: LockOutcome::Written { is_written } }.print(context);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What is different between a lock file and the skills that are there: permissions first, then files.
 
-use artel_catalog::lock::{Comparison, Drift, FileChange, Origin, Rights, SkillChange, Standing};
+use artel_catalog::lock::{Comparison, Drift, FileChange, LockedSkillState, Origin, Rights, SkillChange};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ pub(super) struct LockReport<'a> {
     /// How the skills stand.
     pub(super) comparison: Comparison,
     /// Why it is told.
-    pub(super) told: Told,
+    pub(super) told: LockOutcome,
 }
 
 /// Why it is told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Told {
+pub(super) enum LockOutcome {
     /// Somebody asked whether everything is as it was locked.
     Verdict {
         /// Whether it is.
@@ -49,9 +49,11 @@ impl LockReport<'_> {
     /// Names what became of a skill: what is missing or not locked before is removed or added by locking.
     fn word(&self, drift: &Drift) -> &'static str {
         match (self.told, drift) {
-            (Told::Written { .. }, Drift::Missing) => "removed",
-            (Told::Written { .. }, Drift::Unlocked) => "locked",
-            (Told::Verdict { .. } | Told::Drift | Told::Written { .. }, drift) => drift.as_str(),
+            (LockOutcome::Written { .. }, Drift::Missing) => "removed",
+            (LockOutcome::Written { .. }, Drift::Unlocked) => "locked",
+            (LockOutcome::Verdict { .. } | LockOutcome::Drift | LockOutcome::Written { .. }, drift) => {
+                drift.as_str()
+            }
         }
     }
 
@@ -66,10 +68,10 @@ impl LockReport<'_> {
             }
         }
         let verdict = match self.told {
-            Told::Verdict { is_good: true } => "; what is used is what was locked",
-            Told::Verdict { is_good: false } => "; what is used is not what was locked",
-            Told::Written { is_written: false } => "; nothing to write",
-            Told::Drift | Told::Written { is_written: true } => "",
+            LockOutcome::Verdict { is_good: true } => "; what is used is what was locked",
+            LockOutcome::Verdict { is_good: false } => "; what is used is not what was locked",
+            LockOutcome::Written { is_written: false } => "; nothing to write",
+            LockOutcome::Drift | LockOutcome::Written { is_written: true } => "",
         };
         format!("{} skill{plural}: {}{verdict}", all.len(), counts.join(", "))
     }
@@ -78,15 +80,15 @@ impl LockReport<'_> {
         let skills: Vec<Value> =
             self.comparison.skills.iter().map(|standing| row(standing, self.word(&standing.drift))).collect();
         let (key, value) = match self.told {
-            Told::Verdict { is_good } => ("valid", is_good),
-            Told::Drift => ("written", false),
-            Told::Written { is_written } => ("written", is_written),
+            LockOutcome::Verdict { is_good } => ("valid", is_good),
+            LockOutcome::Drift => ("written", false),
+            LockOutcome::Written { is_written } => ("written", is_written),
         };
         json!({"lock_file": self.file, key: value, "skills": skills})
     }
 }
 
-fn row(standing: &Standing, word: &str) -> Value {
+fn row(standing: &LockedSkillState, word: &str) -> Value {
     let mut row = json!({
         "name": standing.pin.name,
         "version": standing.pin.version,
@@ -125,7 +127,7 @@ fn place(origin: &Origin) -> Value {
 }
 
 /// Writes one skill; one that is as it was is not worth a line.
-fn text(output: &Output, standing: &Standing, word: &str) -> String {
+fn text(output: &Output, standing: &LockedSkillState, word: &str) -> String {
     let tone = match (&standing.drift, word) {
         (Drift::Same, _) => return String::new(),
         (Drift::Unlocked, "locked") => Tone::Good,

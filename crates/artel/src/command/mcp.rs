@@ -5,7 +5,7 @@ use artel_server::{ServerConfig, serve_stdio};
 use super::context::Context;
 use super::mcp_relay::relay;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Interrupts, Serving, Token, local_principal, wait_for};
+use crate::runtime::{Interrupts, Serving, Token, local_principal, wait_for};
 
 pub(crate) fn run(context: Context<'_>) -> Result<(), Failure> {
     if context.config.remote.value.is_some() {

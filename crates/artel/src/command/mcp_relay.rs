@@ -16,7 +16,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::context::Context;
 use super::mcp::by_hand;
 use crate::failure::{Failure, chain, refused};
-use crate::workshop::Interrupts;
+use crate::runtime::Interrupts;
 
 /// How long what was asked last may take once the client has gone away.
 const GRACE: Duration = Duration::from_secs(5);

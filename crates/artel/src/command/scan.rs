@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artel_catalog::scan::{self, Exhibit, Gap, ScanOptions, ScanReport, scan_skill};
+use artel_catalog::scan::{self, Gap, ScanCopy, ScanOptions, ScanReport, scan_skill};
 use artel_catalog::{
     FileTree, FolderLimits, HiddenFolders, Keep, LoadOptions, Loaded, Location, discover, load_tree,
     whole_tree,
@@ -17,7 +17,7 @@ use super::scan_report::{Report, Scanned};
 use super::validate::{folder_of, is_skill_file, resolved};
 use crate::cli::{ScanArgs, ScanFormat};
 use crate::failure::{Failure, chain};
-use crate::workshop::{second_verdicts, wait_for};
+use crate::runtime::{second_verdicts, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> {
     let format = format(context, args)?;
@@ -37,9 +37,9 @@ pub(crate) fn run(context: Context<'_>, args: &ScanArgs) -> Result<(), Failure> 
     let limits = context.config.limits.value.folder;
     let here = Utf8Path::new(".").canonicalize_utf8().ok();
     let scan = |place| scan(limits, here.as_deref(), place);
-    let (mut scanned, exhibits): (Vec<Scanned>, Vec<Option<Exhibit>>) =
+    let (mut scanned, scan_copies): (Vec<Scanned>, Vec<Option<ScanCopy>>) =
         once(places).into_par_iter().map(scan).unzip();
-    add_second(context, &mut scanned, exhibits)?;
+    add_second(context, &mut scanned, scan_copies)?;
     // A link that leads nowhere hides nothing.
     let unsearched = search.into_iter().filter(|finding| finding.code != Code::SymlinkBroken).collect();
     Report { fail_on, scanned, unsearched, passed_over }.print(context, format)
@@ -124,13 +124,13 @@ fn once(places: Vec<Place>) -> Vec<Place> {
 fn add_second(
     context: Context<'_>,
     scanned: &mut [Scanned],
-    exhibits: Vec<Option<Exhibit>>,
+    scan_copies: Vec<Option<ScanCopy>>,
 ) -> Result<(), Failure> {
     if context.config.scanner.value.second.is_none() {
         return Ok(());
     }
-    let exhibits: Vec<Exhibit> = exhibits.into_iter().flatten().collect();
-    let said = wait_for(second_verdicts(context.config, exhibits))?;
+    let scan_copies: Vec<ScanCopy> = scan_copies.into_iter().flatten().collect();
+    let said = wait_for(second_verdicts(context.config, scan_copies))?;
     for skill in scanned {
         let hash = skill.report.content_hash.map(|hash| hash.to_string());
         skill.second =
@@ -139,12 +139,12 @@ fn add_second(
     Ok(())
 }
 
-fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> (Scanned, Option<Exhibit>) {
-    let (report, exhibit) = match whole_tree(&place.location, limits) {
+fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> (Scanned, Option<ScanCopy>) {
+    let (report, scan_copy) = match whole_tree(&place.location, limits) {
         Ok(tree) => {
             let report = scan_skill(tree.as_ref(), &ScanOptions::default());
-            let exhibit = report.content_hash.map(|hash| exhibit(&place, tree, hash.to_string()));
-            (report, exhibit)
+            let scan_copy = report.content_hash.map(|hash| scan_copy(&place, tree, hash.to_string()));
+            (report, scan_copy)
         }
         Err(error) => {
             let gaps = vec![Gap { path: None, reason: chain(&error) }];
@@ -172,11 +172,11 @@ fn scan(limits: FolderLimits, here: Option<&Utf8Path>, place: Place) -> (Scanned
         Location::BuiltIn(_) => (place.location.to_string().into(), place.location.to_string().into()),
     };
     let location = if location.as_str().is_empty() { ".".to_owned() } else { location.into_string() };
-    (Scanned { name: place.name, location, folder, report, second: None }, exhibit)
+    (Scanned { name: place.name, location, folder, report, second: None }, scan_copy)
 }
 
 /// Returns what the second scanner is shown.
-fn exhibit(place: &Place, tree: Box<dyn FileTree>, content_hash: String) -> Exhibit {
+fn scan_copy(place: &Place, tree: Box<dyn FileTree>, content_hash: String) -> ScanCopy {
     let loaded = load_tree(tree.as_ref(), tree.listing(), place.location.clone(), Keep::Instructions);
     let about = scan::Scanned {
         source: SourceKind::Default,
@@ -184,7 +184,7 @@ fn exhibit(place: &Place, tree: Box<dyn FileTree>, content_hash: String) -> Exhi
         skill_id: place.location.to_string(),
         content_hash: content_hash.clone(),
     };
-    Exhibit::new(about, tree, content_hash, &loaded)
+    ScanCopy::new(about, tree, content_hash, &loaded)
 }
 
 fn format(context: Context<'_>, args: &ScanArgs) -> Result<ScanFormat, Failure> {

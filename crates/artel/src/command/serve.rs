@@ -10,7 +10,7 @@ use super::context::Context;
 use super::doctor::mode_word;
 use crate::cli::ServeArgs;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Interrupts, Reloading, Serving, Token, server_config, wait_for};
+use crate::runtime::{Interrupts, Reloading, Serving, Token, server_config, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
     let mut config = server_config(context.config)?;

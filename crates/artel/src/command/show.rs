@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::context::{Context, find};
 use super::health::{KnownHealth, hash};
+use crate::backend;
 use crate::cli::ShowArgs;
-use crate::desk;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
 
@@ -70,7 +70,7 @@ fn chain(catalog: &Catalog, skill: &Skill) -> Result<Vec<String>, String> {
 
 /// The settings a script would get, with secrets hidden; nothing when there are none to have.
 fn settings(context: Context<'_>, catalog: &Catalog, entry: &Loaded) -> Result<Option<Value>, Failure> {
-    let settings = desk::settings(context, catalog, entry)?;
+    let settings = backend::settings(context, catalog, entry)?;
     Ok(match settings.problems.as_slice() {
         [] => settings.effective.map(Value::Object),
         problems => Some(json!({"problems": problems})),

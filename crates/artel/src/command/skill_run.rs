@@ -19,11 +19,11 @@ use uuid::Uuid;
 
 use super::context::{Context, find};
 use super::parameters::{self, ParameterError};
+use crate::backend::{Backend, Carried, NotBegun};
 use crate::cli::SkillRunArgs;
-use crate::desk::{Backend, Carried, NotBegun};
 use crate::failure::Failure;
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Shelf, wait_for};
+use crate::runtime::{Shelf, wait_for};
 
 /// Records that are read at once.
 const RECORDS_PAGE: u32 = 1000;

@@ -5,8 +5,8 @@ use artel_catalog::Keep;
 use artel_model::name::SkillName;
 
 use super::context::{Context, find};
+use crate::backend::{self, reset_health_of, switch};
 use crate::cli::SkillOrId;
-use crate::desk::{self, reset_health_of, switch};
 use crate::failure::Failure;
 
 pub(crate) fn enable(context: Context<'_>, skill: &SkillOrId) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(crate) fn disable(context: Context<'_>, name: &SkillName) -> Result<(), Fail
 
 pub(crate) fn forget_data(context: Context<'_>, name: &SkillName) -> Result<(), Failure> {
     let catalog = context.catalog(Keep::Descriptions)?;
-    desk::forget_data(context, find(&catalog, name, None)?)?;
+    backend::forget_data(context, find(&catalog, name, None)?)?;
     context.output.line(&format!("{name}: what it kept for you is removed"));
     Ok(())
 }

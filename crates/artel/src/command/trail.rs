@@ -8,11 +8,11 @@ use artel_engine::Clock;
 use super::context::{Context, find};
 use super::health::hash;
 use super::runs::{page_of, tell_next};
+use crate::backend::{Backend, Trailed};
 use crate::cli::TrailArgs;
-use crate::desk::{Backend, Trailed};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn run(context: Context<'_>, args: &TrailArgs) -> Result<(), Failure> {
     let catalog = context.catalog(Keep::Descriptions)?;

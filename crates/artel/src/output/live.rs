@@ -42,7 +42,7 @@ pub(crate) struct LiveView {
     graph: Option<Vec<Branch>>,
     in_colors: bool,
     /// Steps whose end, or whose wait for a yes, was told in a plain line.
-    told: Vec<Told>,
+    told: Vec<StepLine>,
 }
 
 /// What was heard of a step.
@@ -59,7 +59,7 @@ struct Heard {
 
 /// What was told of a step in a plain line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Told {
+enum StepLine {
     Nothing,
     Waiting,
     End,
@@ -92,7 +92,7 @@ impl LiveView {
             heard: vec![Heard::default(); count],
             graph,
             in_colors: false,
-            told: vec![Told::Nothing; count],
+            told: vec![StepLine::Nothing; count],
         }
     }
 

@@ -186,7 +186,7 @@ impl Flow<'_, '_> {
             return;
         };
         self.session.depth += 1;
-        let mut piece = self.piece.part(&source, 0, self.piece.standing);
+        let mut piece = self.piece.part(&source, 0, self.piece.intent);
         piece.line = line;
         piece.has_lines = false;
         match self.dialect {

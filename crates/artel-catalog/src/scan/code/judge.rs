@@ -224,7 +224,7 @@ impl Session {
             }
         } else if self.depth < DECODE_DEPTH_MAX {
             self.depth += 1;
-            let mut inner = piece.part(content, 0, piece.standing);
+            let mut inner = piece.part(content, 0, piece.intent);
             inner.line = line;
             inner.has_lines = false;
             super::flow::scan_python(self, &inner);
@@ -250,7 +250,7 @@ impl Session {
         }
         self.depth += 1;
         let source = text.replace(super::value::HOLE, "${ARTEL_HOLE}");
-        let mut inner = piece.part(&source, 0, piece.standing);
+        let mut inner = piece.part(&source, 0, piece.intent);
         inner.line = line;
         inner.has_lines = false;
         let output = scan_shell_with(self, &inner, &value.with_text(None));

@@ -61,7 +61,7 @@ impl Shell<'_, '_> {
             return;
         }
         self.session.depth += 1;
-        let mut piece = self.piece.part(&source, 0, self.piece.standing);
+        let mut piece = self.piece.part(&source, 0, self.piece.intent);
         piece.line = call.line;
         piece.has_lines = false;
         match call.name.as_str() {

@@ -190,7 +190,7 @@ fn agents_below_agents_have_an_end() {
         assert_eq!(agent.spec.depth, depth);
     }
     assert_eq!(codes(&world, json!({}), Parent::Agent(&agent)), ["DEPTH_LIMIT"]);
-    agent.standing = crate::agent::Standing::Terminated;
+    agent.standing = crate::agent::AgentPhase::Terminated;
     assert_eq!(codes(&world, json!({}), Parent::Agent(&agent)), ["PARENT_STATE", "DEPTH_LIMIT"]);
 }
 

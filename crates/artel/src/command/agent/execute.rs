@@ -9,14 +9,14 @@ use artel_model::schema::Schema;
 use serde_json::{Map, Value, json};
 
 use super::request::pairs;
+use crate::backend::{Backend, BackendError};
 use crate::cli::ExecuteArgs;
 use crate::command::Context;
 use crate::command::parameters;
 use crate::command::skill_run::{given, refused, schema};
-use crate::desk::{Backend, BackendError};
 use crate::failure::Failure;
 use crate::output::Tone;
-use crate::workshop::{Interrupts, Shelf, wait_for};
+use crate::runtime::{Interrupts, Shelf, wait_for};
 
 pub(crate) fn execute(context: Context<'_>, args: &ExecuteArgs) -> Result<(), Failure> {
     let remote = context.remote()?;

@@ -7,13 +7,13 @@ use artel_api::agents::AgentsQuery;
 use artel_engine::Clock;
 use artel_model::agent::AgentDocument;
 
+use crate::backend::Backend;
 use crate::cli::AgentListArgs;
 use crate::command::Context;
 use crate::command::runs::{comma_separated, page_of, tell_next};
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn list(context: Context<'_>, args: &AgentListArgs) -> Result<(), Failure> {
     let (page, left_over) = wait_for(async {

@@ -3,12 +3,12 @@
 use artel_api::agents::AgentMetrics;
 use serde_json::json;
 
+use crate::backend::Backend;
 use crate::cli::AgentArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn metrics(context: Context<'_>, args: &AgentArgs) -> Result<(), Failure> {
     let metrics = wait_for(async {

@@ -4,15 +4,15 @@ mod event;
 mod execute;
 mod list;
 mod metrics;
-mod paper;
 mod policy;
 mod prune;
+mod render;
 mod request;
-mod see_to;
 mod show;
 mod spawn;
 mod start;
 mod tell;
+mod wait_for_agent;
 
 pub(super) use execute::execute;
 pub(super) use list::list;

@@ -4,11 +4,11 @@ use artel_api::agents::PrunedAgents;
 use artel_engine::Clock;
 use serde_json::json;
 
+use crate::backend::Backend;
 use crate::cli::Moment;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn prune(context: Context<'_>, before: Moment) -> Result<(), Failure> {
     let before = before.before(Clock::system().now());

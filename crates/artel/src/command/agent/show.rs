@@ -5,13 +5,13 @@ use artel_store::{LoggedAgentEvent, Revision};
 use serde_json::{Value, json};
 
 use super::event::words;
-use super::{paper, policy};
+use super::{policy, render};
+use crate::backend::Backend;
 use crate::cli::AgentShowArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Failure> {
     let output = context.output;
@@ -39,12 +39,12 @@ pub(crate) fn show(context: Context<'_>, args: &AgentShowArgs) -> Result<(), Fai
         output.document(&document);
         return Ok(());
     }
-    output.data(&paper::sheet(context, &shown));
+    output.data(&render::sheet(context, &shown));
     output.line(&format!(
         "\n{}",
         output.paint("may call what every layer allows and none forbids", Tone::Strong)
     ));
-    output.data(&paper::policy(context, &shown.policy));
+    output.data(&render::policy(context, &shown.policy));
     if !decided.is_empty() {
         let mut table = Table::new(&[Tone::Accent, Tone::Strong, Tone::Plain]);
         policy::judgements(&mut table, &decided);

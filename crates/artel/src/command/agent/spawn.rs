@@ -6,13 +6,13 @@ use artel_model::agent::{AgentDocument, AgentState, SpawnErrorCode, SpawnRefused
 use serde_json::{Map, Value};
 
 use super::request::{document, has_parameters};
-use super::see_to::SeeTo;
+use super::wait_for_agent::WaitForAgent;
+use crate::backend::{Backend, BackendError};
 use crate::cli::SpawnArgs;
 use crate::command::Context;
-use crate::desk::{Backend, BackendError};
 use crate::failure::Failure;
 use crate::output::{Shown, Tone, span};
-use crate::workshop::{Interrupts, Shelf, wait_for};
+use crate::runtime::{Interrupts, Shelf, wait_for};
 
 pub(crate) fn spawn(context: Context<'_>, args: &SpawnArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Said };
@@ -61,7 +61,7 @@ async fn spawn_and_wait(
     let spawned = backend.spawn_agent(&document).await;
     let SpawnedAgent { agent, warnings } = spawned.map_err(|error| not_begun(context, error, NOT_SPAWNED))?;
     warn(context, &warnings);
-    SeeTo { context, backend, shown }.end(agent, interrupts).await
+    WaitForAgent { context, backend, shown }.end(agent, interrupts).await
 }
 
 fn read(context: Context<'_>, document: &Map<String, Value>) -> Result<SpawnRequest, Failure> {
@@ -112,7 +112,7 @@ pub(super) fn print(context: Context<'_>, agent: &AgentDocument) -> Result<(), F
     if output.json {
         output.document(agent);
     } else {
-        output.data(&super::paper::card(context, agent));
+        output.data(&super::render::card(context, agent));
     }
     let id = agent.agent_id;
     let took = match (agent.started_at, agent.completed_at) {

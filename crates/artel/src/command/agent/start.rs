@@ -3,14 +3,14 @@
 use artel_catalog::Keep;
 use artel_model::agent::AgentDocument;
 
-use super::see_to::SeeTo;
 use super::spawn::{not_begun, print};
+use super::wait_for_agent::WaitForAgent;
+use crate::backend::Backend;
 use crate::cli::StartArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Interrupts, Shelf, wait_for};
+use crate::runtime::{Interrupts, Shelf, wait_for};
 
 /// What it comes to when something does not fit.
 const NOT_STARTED: &str = "the agent did not begin";
@@ -45,5 +45,5 @@ async fn start_and_wait(
         Some("INVALID_STATE") => Failure::from(error).hint(FREE_HINT),
         Some(_) | None => not_begun(context, error, NOT_STARTED),
     })?;
-    SeeTo { context, backend, shown }.end(agent, interrupts).await
+    WaitForAgent { context, backend, shown }.end(agent, interrupts).await
 }

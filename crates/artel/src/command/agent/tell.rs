@@ -1,10 +1,10 @@
 //! `artel agent pause`, `resume`, `cancel`, `terminate` and `free`.
 
+use crate::backend::{Backend, Telling};
 use crate::cli::AgentArgs;
 use crate::command::Context;
-use crate::desk::{Backend, Telling};
 use crate::failure::Failure;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn tell(context: Context<'_>, args: &AgentArgs, telling: Telling) -> Result<(), Failure> {
     wait_for(async {

@@ -4,13 +4,13 @@ use artel_api::Paged;
 use artel_api::messages::{DeadQuery, MessageCounts};
 use serde_json::{Value, json};
 
+use crate::backend::Backend;
 use crate::cli::DeadArgs;
 use crate::command::Context;
 use crate::command::runs::{page_of, tell_next};
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn dead(context: Context<'_>, args: &DeadArgs) -> Result<(), Failure> {
     let page = wait_for(async {

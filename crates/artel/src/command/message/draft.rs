@@ -4,10 +4,10 @@ use artel_api::ErrorKind;
 use artel_model::message::{DraftProblem, MessageDocument, MessageDraft};
 use serde_json::{Map, Value, json};
 
+use crate::backend::{Backend, BackendError};
 use crate::cli::{AgentRef, ContentArgs, Recipient};
 use crate::command::Context;
 use crate::command::agent::payload_of;
-use crate::desk::{Backend, BackendError};
 use crate::failure::Failure;
 
 /// To whom a message goes, or what it is about.

@@ -7,11 +7,11 @@ use artel_model::message::MessageDocument;
 use serde_json::json;
 
 use super::draft::{line, refused};
+use crate::backend::Backend;
 use crate::cli::ListenArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::{Interrupts, wait_for};
+use crate::runtime::{Interrupts, wait_for};
 
 /// The kind of the event that says that some are missing.
 const GAP: &str = "gap";

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use artel_api::messages::MailWish;
+use artel_api::messages::MailRequest;
 use serde_json::{Value, json};
 
 use super::draft::refused;
+use crate::backend::Backend;
 use crate::cli::ReadArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone};
-use crate::workshop::{Interrupts, wait_for};
+use crate::runtime::{Interrupts, wait_for};
 
 pub(crate) fn read(context: Context<'_>, args: &ReadArgs) -> Result<(), Failure> {
     let mail = wait_for(async {
@@ -27,7 +27,7 @@ pub(crate) fn read(context: Context<'_>, args: &ReadArgs) -> Result<(), Failure>
                 () = interrupts.next() => return Err(Failure::failed("stopped waiting")),
             }
         }
-        let request = MailWish {
+        let request = MailRequest {
             agent_id: agent.0,
             mark_read: Some(!args.peek),
             with_read: args.all,

@@ -5,11 +5,11 @@ use std::time::Duration;
 use artel_model::message::MessageKind;
 
 use super::draft::{To, draft, refused};
+use crate::backend::Backend;
 use crate::cli::RequestArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::{Interrupts, wait_for};
+use crate::runtime::{Interrupts, wait_for};
 
 pub(crate) fn request(context: Context<'_>, args: &RequestArgs) -> Result<(), Failure> {
     let answer = wait_for(async {

@@ -5,11 +5,11 @@ use artel_model::message::MessageKind;
 use serde_json::{Value, json};
 
 use super::draft::{To, draft, refused};
+use crate::backend::Backend;
 use crate::cli::{AgentRef, ContentArgs, PublishArgs, Recipient, SendArgs};
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn send(context: Context<'_>, args: &SendArgs) -> Result<(), Failure> {
     let usual = match args.to {

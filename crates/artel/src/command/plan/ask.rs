@@ -1,6 +1,6 @@
 //! `artel plan ask`.
 
-use artel_api::plans::Wish;
+use artel_api::plans::AskRequest;
 use artel_catalog::Keep;
 use artel_engine::planner::{AttemptOutcome, AttemptSummary};
 use artel_model::id::StepId;
@@ -8,17 +8,18 @@ use artel_model::name::SkillName;
 
 use super::planner::word;
 use super::run::print;
+use crate::backend::Backend;
 use crate::cli::{AskArgs, GenerateArgs};
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Shelf, wait_for};
+use crate::runtime::{Shelf, wait_for};
 
 pub(crate) fn ask(context: Context<'_>, args: &AskArgs) -> Result<(), Failure> {
     let shown = if args.watch { Shown::Steps } else { Shown::Nothing };
     let GenerateArgs { request, planner } = &args.what;
-    let request = Wish { request: request.join(" "), timeout_ms: args.timeout, planner: word(*planner) };
+    let request =
+        AskRequest { request: request.join(" "), timeout_ms: args.timeout, planner: word(*planner) };
     let answered = wait_for(async {
         let backend = match context.remote()? {
             Some(client) => Backend::Remote(client),

@@ -1,17 +1,18 @@
 //! `artel plan generate`.
 
-use artel_api::plans::{GeneratedPlan, Wish};
+use artel_api::plans::{AskRequest, GeneratedPlan};
 use artel_catalog::Keep;
 
 use super::planner::word;
+use crate::backend::Backend;
 use crate::cli::GenerateArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::{Shelf, wait_for};
+use crate::runtime::{Shelf, wait_for};
 
 pub(crate) fn generate(context: Context<'_>, args: &GenerateArgs) -> Result<(), Failure> {
-    let request = Wish { request: args.request.join(" "), timeout_ms: None, planner: word(args.planner) };
+    let request =
+        AskRequest { request: args.request.join(" "), timeout_ms: None, planner: word(args.planner) };
     let planned = wait_for(async {
         let backend = match context.remote()? {
             Some(client) => Backend::Remote(client),

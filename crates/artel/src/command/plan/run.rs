@@ -9,12 +9,12 @@ use artel_model::run::ResultDocument;
 
 use super::read::{read_plan, refusal, refused};
 use super::validate::check;
+use crate::backend::{Backend, Carried, NotBegun};
 use crate::cli::PlanRunArgs;
 use crate::command::Context;
-use crate::desk::{Backend, Carried, NotBegun};
 use crate::failure::Failure;
 use crate::output::Shown;
-use crate::workshop::{Shelf, wait_for};
+use crate::runtime::{Shelf, wait_for};
 
 pub(crate) fn run(context: Context<'_>, args: &PlanRunArgs) -> Result<(), Failure> {
     let text = read_plan(&args.file)?;

@@ -5,11 +5,11 @@ use artel_model::plan::{PlanProblem, read_plan_text, resolve_text};
 use serde_json::json;
 
 use super::read::{read_plan, refusal};
+use crate::backend::Backend;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::Tone;
-use crate::workshop::{Shelf, wait_for};
+use crate::runtime::{Shelf, wait_for};
 
 pub(crate) fn validate(context: Context<'_>, file: &str) -> Result<(), Failure> {
     let text = read_plan(file)?;

@@ -7,12 +7,12 @@ use artel_model::run::ExecutionRecord;
 use serde_json::Value;
 
 use super::list::{comma_separated, page_of, tell_next};
+use crate::backend::Backend;
 use crate::cli::ExecutionsArgs;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn executions(context: Context<'_>, args: &ExecutionsArgs) -> Result<(), Failure> {
     let now = Clock::system().now();

@@ -5,12 +5,12 @@ use artel_api::runs::{RunStatus, RunsQuery};
 use artel_engine::Clock;
 use artel_model::run::SubmissionKind;
 
+use crate::backend::{Backend, is_left_over};
 use crate::cli::{PageArgs, RunListArgs};
 use crate::command::Context;
-use crate::desk::{Backend, is_left_over};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, ago, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn list(context: Context<'_>, args: &RunListArgs) -> Result<(), Failure> {
     let now = Clock::system().now();

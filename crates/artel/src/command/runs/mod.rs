@@ -12,7 +12,7 @@ mod watch;
 pub(super) use executions::executions;
 pub(super) use list::{comma_separated, list, page_of, tell_next};
 pub(super) use prune::prune;
-pub(super) use recover::{Asked, recover};
+pub(super) use recover::{RecoverWhat, recover};
 pub(super) use show::show;
 pub(super) use stats::stats;
 pub(super) use tell::tell;

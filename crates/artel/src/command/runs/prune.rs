@@ -4,11 +4,11 @@ use artel_api::runs::PrunedRuns;
 use artel_engine::Clock;
 use serde_json::json;
 
+use crate::backend::Backend;
 use crate::cli::{Moment, PruneArgs};
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;

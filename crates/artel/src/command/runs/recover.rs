@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::list::what;
 use crate::command::Context;
 use crate::failure::{Failure, chain};
-use crate::workshop::{Agency, BusAway, Interrupts, Shelf, Store, Workshop, wait_for};
+use crate::runtime::{AgentsSetup, BusAway, Interrupts, Runtime, Shelf, Store, wait_for};
 
 /// How often to look whether something only waits for somebody, in milliseconds.
 const LOOK_MS: u64 = 200;
 
 /// What was asked about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::command) enum Asked {
+pub(in crate::command) enum RecoverWhat {
     Runs,
     Agents,
 }
@@ -33,26 +33,26 @@ struct Recovered {
     is_interrupted: bool,
 }
 
-pub(crate) fn recover(context: Context<'_>, asked: Asked) -> Result<(), Failure> {
+pub(crate) fn recover(context: Context<'_>, asked: RecoverWhat) -> Result<(), Failure> {
     let recovered = wait_for(async {
         if Store::open_existing(context.config).await?.is_none() {
             return Ok(Recovered::default());
         }
         // An agent that goes on may need plans to be made for it.
         let shelf = Shelf::open(context, Keep::Instructions).await?;
-        let workshop = Workshop::open(context, shelf).await?;
-        let agency = Agency::open(context, &workshop, BusAway::StandIn).await?;
+        let runtime = Runtime::open(context, shelf).await?;
+        let agents_setup = AgentsSetup::open(context, &runtime, BusAway::StandIn).await?;
         let mut interrupts = Interrupts::listen()?;
         let mut recovered = Recovered::default();
         tokio::select! {
-            ended = go_on(context, &workshop, &agency.agents, &mut recovered) => ended?,
+            ended = go_on(context, &runtime, &agents_setup.agents, &mut recovered) => ended?,
             () = interrupts.next() => {
                 context.output.talk("stopping");
                 recovered.is_interrupted = true;
             }
         }
-        drop(agency);
-        workshop.close().await;
+        drop(agents_setup);
+        runtime.close().await;
         Ok(recovered)
     })?;
     if recovered.is_interrupted {
@@ -66,13 +66,13 @@ pub(crate) fn recover(context: Context<'_>, asked: Asked) -> Result<(), Failure>
 /// Takes over what nobody sees to, runs before the agents whose work they are, and waits for the end of all of it.
 async fn go_on(
     context: Context<'_>,
-    workshop: &Workshop,
+    runtime: &Runtime,
     agents: &Agents,
     recovered: &mut Recovered,
 ) -> Result<(), Failure> {
-    let is_alive = |owner: &OwnerId| workshop.is_alive(owner);
+    let is_alive = |owner: &OwnerId| runtime.is_alive(owner);
     agents.end_runs_of_the_ended().await.map_err(|error| Failure::missing(chain(&error)))?;
-    let runs = workshop.engine.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
+    let runs = runtime.engine.recover(&is_alive).await.map_err(|error| Failure::missing(chain(&error)))?;
     for run in &runs {
         context.output.talk(&format!("going on with run {run}"));
     }
@@ -81,10 +81,10 @@ async fn go_on(
         context.output.talk(&format!("going on with agent {agent}"));
     }
     for run in runs {
-        recovered.runs.push(end_of(workshop, run).await?);
+        recovered.runs.push(end_of(runtime, run).await?);
     }
     for agent in ids {
-        recovered.agents.extend(end_of_agent(workshop, agents, agent).await?);
+        recovered.agents.extend(end_of_agent(runtime, agents, agent).await?);
     }
     let are_all_over = recovered.agents.iter().all(|record| record.standing.work().is_none());
     let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MS));
@@ -97,7 +97,7 @@ async fn go_on(
 
 /// Waits until an agent's work is over, or waits for somebody.
 async fn end_of_agent(
-    workshop: &Workshop,
+    runtime: &Runtime,
     agents: &Agents,
     id: AgentId,
 ) -> Result<Option<AgentRecord>, Failure> {
@@ -107,9 +107,9 @@ async fn end_of_agent(
         tokio::select! {
             ended = &mut waiting => return ended.map_err(|error| Failure::missing(chain(&error))),
             _ = looks.tick() => {
-                let row = workshop.store.agents.agent(id).await.map_err(|error| Failure::unavailable(&error))?;
+                let row = runtime.store.agents.agent(id).await.map_err(|error| Failure::unavailable(&error))?;
                 let Some(record) = row.map(|row| row.record) else { return Ok(None) };
-                if waits_for_somebody(workshop, &record).await? {
+                if waits_for_somebody(runtime, &record).await? {
                     return Ok(Some(record));
                 }
             }
@@ -117,25 +117,25 @@ async fn end_of_agent(
     }
 }
 
-async fn waits_for_somebody(workshop: &Workshop, record: &AgentRecord) -> Result<bool, Failure> {
+async fn waits_for_somebody(runtime: &Runtime, record: &AgentRecord) -> Result<bool, Failure> {
     if record.state() == AgentState::Paused {
         return Ok(true);
     }
     let Some(run) = record.standing.work().and_then(|work| work.run_id) else { return Ok(false) };
-    let row = workshop.store.runs.run(run).await.map_err(|error| Failure::unavailable(&error))?;
+    let row = runtime.store.runs.run(run).await.map_err(|error| Failure::unavailable(&error))?;
     Ok(row.is_some_and(|row| is_parked(row.summary.state)))
 }
 
 /// Waits until a run is over, or waits for somebody.
-async fn end_of(workshop: &Workshop, run: RunId) -> Result<RunSummary, Failure> {
+async fn end_of(runtime: &Runtime, run: RunId) -> Result<RunSummary, Failure> {
     let mut looks = tokio::time::interval(Duration::from_millis(LOOK_MS));
     loop {
         tokio::select! {
-            over = workshop.engine.wait(run) => {
+            over = runtime.engine.wait(run) => {
                 return over.map_err(|error| Failure::missing(format!("run {run}: {}", chain(&error))));
             }
             _ = looks.tick() => {
-                let row = workshop.store.runs.run(run).await.map_err(|error| Failure::unavailable(&error))?;
+                let row = runtime.store.runs.run(run).await.map_err(|error| Failure::unavailable(&error))?;
                 if let Some(row) = row && is_parked(row.summary.state) {
                     return Ok(row.summary);
                 }
@@ -156,14 +156,14 @@ fn is_parked(state: RunState) -> bool {
     }
 }
 
-fn print(context: Context<'_>, asked: Asked, recovered: &Recovered) {
+fn print(context: Context<'_>, asked: RecoverWhat, recovered: &Recovered) {
     let output = context.output;
     let Recovered { runs, agents, .. } = recovered;
     if output.json {
         let agents: Vec<Value> = agents.iter().map(|record| json!(AgentDocument::of(record))).collect();
         output.document(&match asked {
-            Asked::Runs => json!({"items": runs, "agents": agents}),
-            Asked::Agents => json!({"items": agents, "runs": runs}),
+            RecoverWhat::Runs => json!({"items": runs, "agents": agents}),
+            RecoverWhat::Agents => json!({"items": agents, "runs": runs}),
         });
     } else if runs.is_empty() && agents.is_empty() {
         output.talk("nothing is left over");
@@ -174,8 +174,8 @@ fn print(context: Context<'_>, asked: Asked, recovered: &Recovered) {
         }
         for summary in runs {
             let word = match asked {
-                Asked::Runs => "",
-                Asked::Agents => "run ",
+                RecoverWhat::Runs => "",
+                RecoverWhat::Agents => "run ",
             };
             output.line(&format!(
                 "{word}{} {} {}",

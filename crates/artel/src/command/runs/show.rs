@@ -6,12 +6,12 @@ use artel_store::{LoggedEvent, Revision};
 use serde_json::{Value, json};
 
 use super::list::what;
+use crate::backend::{Backend, is_left_over};
 use crate::cli::RunShowArgs;
 use crate::command::Context;
-use crate::desk::{Backend, is_left_over};
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 /// Lines of stderr that are shown of one attempt.
 const STDERR_LINES_SHOWN: usize = 10;

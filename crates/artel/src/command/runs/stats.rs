@@ -4,12 +4,12 @@ use artel_api::runs::{CountedBy, StatsItem, StatsQuery};
 use artel_engine::Clock;
 use serde_json::{Value, json};
 
+use crate::backend::Backend;
 use crate::cli::{StatsArgs, StatsChoice};
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Table, Tone, span};
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn stats(context: Context<'_>, args: &StatsArgs) -> Result<(), Failure> {
     let (by, name) = match args.by {

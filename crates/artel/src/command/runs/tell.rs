@@ -3,11 +3,11 @@
 use artel_engine::Command;
 use artel_model::run::RunState;
 
+use crate::backend::{Backend, not_commanded};
 use crate::cli::RunPrefix;
 use crate::command::Context;
-use crate::desk::{Backend, not_commanded};
 use crate::failure::Failure;
-use crate::workshop::wait_for;
+use crate::runtime::wait_for;
 
 pub(crate) fn tell(context: Context<'_>, id: &RunPrefix, command: &Command) -> Result<(), Failure> {
     wait_for(async {

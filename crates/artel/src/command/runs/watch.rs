@@ -4,12 +4,12 @@ use artel_engine::Clock;
 use artel_store::LoggedEvent;
 
 use super::show::line;
+use crate::backend::Backend;
 use crate::cli::RunPrefix;
 use crate::command::Context;
-use crate::desk::Backend;
 use crate::failure::Failure;
 use crate::output::{Shown, Watching};
-use crate::workshop::{Interrupts, wait_for};
+use crate::runtime::{Interrupts, wait_for};
 
 pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure> {
     wait_for(async {
@@ -24,9 +24,9 @@ pub(crate) fn watch(context: Context<'_>, id: &RunPrefix) -> Result<(), Failure>
             Some(logged) => watching.note(run, &logged.event),
             None => watching.draw(Clock::system().now()),
         };
-        let story = backend.watch_run(run, take, interrupts).await?;
+        let run_history = backend.watch_run(run, take, interrupts).await?;
         watching.end(Clock::system().now());
-        let (_, result) = backend.run_result(story).await?;
+        let (_, result) = backend.run_result(run_history).await?;
         output.verdict(&result);
         if result.success { Ok(()) } else { Err(Failure::reported()) }
     })

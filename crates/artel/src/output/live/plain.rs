@@ -5,7 +5,7 @@ use artel_model::protocol::{LogLevel, ToolEvent};
 use artel_model::run::{Interruption, Origin, RunEvent, StampedEvent};
 
 use super::text::harmless;
-use super::{IdLength, LiveView, Stage, Told};
+use super::{IdLength, LiveView, Stage, StepLine};
 use crate::output::span;
 
 impl LiveView {
@@ -16,9 +16,9 @@ impl LiveView {
         for step in self.may_have_changed(&event.event) {
             lines.extend(self.change(step));
         }
-        let waiting = self.run.awaiting_approval().filter(|step| self.told[*step] == Told::Nothing);
+        let waiting = self.run.awaiting_approval().filter(|step| self.told[*step] == StepLine::Nothing);
         for step in waiting.collect::<Vec<_>>() {
-            self.told[step] = Told::Waiting;
+            self.told[step] = StepLine::Waiting;
             lines.push(format!(
                 "waiting for approval of {}: {}",
                 self.name(step),
@@ -100,7 +100,7 @@ impl LiveView {
     }
 
     fn change(&mut self, step: StepIndex) -> Option<String> {
-        if self.told[step] == Told::End {
+        if self.told[step] == StepLine::End {
             return None;
         }
         let name = self.name(step);
@@ -113,7 +113,7 @@ impl LiveView {
             Stage::Cancelled => format!("{name} cancelled: {}", error()),
             Stage::Skipped => format!("{name} skipped: {}", error()),
         };
-        self.told[step] = Told::End;
+        self.told[step] = StepLine::End;
         Some(line)
     }
 
