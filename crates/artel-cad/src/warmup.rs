@@ -15,7 +15,7 @@ const USUAL_SECONDS: u64 = 75;
 /// Makes sure that the kernel is compiled, and says on stderr that it is being done.
 pub fn warm_up(cache: PathBuf) -> Result<(), WarmupError> {
     let cache = ModuleCache::new(cache);
-    if cache.is_warm() {
+    if cache.is_warm()? {
         return Ok(());
     }
     cache.load(Progress::start).map(drop)

@@ -233,6 +233,16 @@ impl BoundingBox {
         axes.iter().all(|(a_min, a_max, b_min, b_max)| a_min < &(b_max + gap) && b_min < &(a_max + gap))
     }
 
+    /// Returns the box that both have in common, or nothing when they only touch.
+    pub fn common(&self, other: &Self) -> Option<Self> {
+        let pick =
+            |f: fn(f64, f64) -> f64, a: Vec3, b: Vec3| Vec3::new(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z));
+        self.meets(other, 0.0).then(|| Self {
+            min: pick(f64::max, self.min, other.min),
+            max: pick(f64::min, self.max, other.max),
+        })
+    }
+
     /// Returns the lengths of the sides.
     pub fn size(&self) -> Vec3 {
         self.max - self.min
@@ -349,5 +359,7 @@ mod tests {
         assert!(unit(0.0).meets(&unit(0.5), 0.0));
         assert!(!unit(0.0).meets(&unit(1.0), 0.0));
         assert!(unit(0.0).meets(&unit(1.0), 0.1));
+        assert_eq!(unit(0.0).common(&unit(1.0)), None);
+        assert_eq!(unit(0.0).common(&unit(0.25)).map(|both| both.size().x), Some(0.75));
     }
 }

@@ -44,9 +44,10 @@ impl ModuleCache {
         self.folder.join(format!("{KERNEL_VERSION}-{}.cwasm", std::env::consts::ARCH))
     }
 
-    /// Returns whether loading will be quick.
-    pub fn is_warm(&self) -> bool {
-        self.path().is_file()
+    /// Returns whether loading will be quick, or why the folder cannot be used.
+    pub fn is_warm(&self) -> Result<bool, WarmupError> {
+        self.prepare_folder()?;
+        Ok(self.path().is_file())
     }
 
     /// Loads the module, and compiles it first if need be; `before_compiling` is called then.

@@ -53,6 +53,8 @@ pub enum JobRequest {
     Shell { open: FaceChoice, thickness: f64 },
     /// Reads and measures the solids.
     Read,
+    /// Computes the moments of inertia of the one solid.
+    Inertia,
     /// Makes triangles of every solid.
     Mesh(Fineness),
     /// Projects all solids together, once for each view.
@@ -81,6 +83,8 @@ pub enum Outcome {
     Solids(Vec<Measure>),
     /// The common volume of each pair.
     Volumes(Vec<f64>),
+    /// Moments around the center of mass for a density of one, in mm⁵.
+    Inertia([[f64; 3]; 3]),
     /// Meshes or files, which travel beside as bytes.
     Files,
     /// A projection for each view.
@@ -121,6 +125,10 @@ fn answer(
         };
         let volumes = pairs.iter().map(volume).collect::<Result<_, _>>()?;
         return Ok(Some((Outcome::Volumes(volumes), Vec::new())));
+    }
+    if *request == JobRequest::Inertia {
+        let inertia = kernel.inertia(input(solids, 0)?)?;
+        return Ok(Some((Outcome::Inertia(inertia), Vec::new())));
     }
     if let JobRequest::Mesh(fineness) = request {
         let meshes =
@@ -178,6 +186,7 @@ fn shapes(
         }
         JobRequest::Shell { open, thickness } => parts::shell(kernel, input(solids, 0)?, open, *thickness)?,
         JobRequest::Overlaps { .. }
+        | JobRequest::Inertia
         | JobRequest::Mesh(_)
         | JobRequest::Project(_)
         | JobRequest::WriteStep { .. }

@@ -49,6 +49,14 @@ impl Occt {
         self.check(bytes)
     }
 
+    /// Returns the moments of inertia around the center of mass, for a density of one.
+    pub fn inertia(&mut self, shape: ShapeHandle) -> Result<[[f64; 3]; 3], KernelError> {
+        let numbers = self.kernel.get_inertia(shape);
+        let numbers = self.check(numbers)?;
+        let part = |index: usize| numbers.get(index).copied().map_or(0.0, rounded);
+        Ok([0, 1, 2].map(|row| [0, 1, 2].map(|column| part(3 * row + column))))
+    }
+
     /// Turns the library's errors into ours.
     pub(super) fn check<T>(&self, result: Result<T, OcctError>) -> Result<T, KernelError> {
         result.map_err(|error| match &error {

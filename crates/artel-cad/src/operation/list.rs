@@ -1,7 +1,8 @@
 //! All methods together.
 
 use super::{
-    constraints, curves, entities, features, files, history, merging, motions, solids, sweeps, workspaces,
+    constraints, curves, entities, features, files, history, mass, merging, motions, solids, sweeps,
+    workspaces,
 };
 use crate::rpc::Method;
 
@@ -14,6 +15,7 @@ pub(crate) fn methods() -> Vec<Method> {
         features::methods(),
         files::methods(),
         history::methods(),
+        mass::methods(),
         merging::methods(),
         motions::methods(),
         solids::methods(),

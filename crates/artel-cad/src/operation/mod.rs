@@ -9,6 +9,7 @@ mod files;
 mod formats;
 mod history;
 mod list;
+mod mass;
 mod merging;
 mod motions;
 mod overlaps;

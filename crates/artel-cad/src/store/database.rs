@@ -1,6 +1,7 @@
 //! The file: opening it, reading from it, waiting for other processes that write.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +39,9 @@ impl Store {
             CadError::new(Code::InternalError, message).hint("say where the workspaces are with --data")
         };
         std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
+        // Making the file and switching it to its journal fails when several processes try at once, whatever they wait for.
+        let lock = File::create(folder.join("opening")).and_then(|file| file.lock().map(|()| file));
+        let _lock = lock.map_err(|error| unusable(error.to_string()))?;
         let mut connection = Connection::open(folder.join("workspaces.sqlite"))
             .map_err(|error| unusable(error.to_string()))?;
         connection.busy_handler(Some(wait_a_little)).map_err(failed)?;

@@ -79,7 +79,7 @@ CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT RO
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SchemaError {
-    #[error("SQLite")]
+    #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("the workspaces were written by a newer artel-cad (form {0}, this one knows {VERSION})")]
     Newer(i64),

@@ -225,6 +225,36 @@ fn check(name: &str, [right, refused, empty]: [usize; 3]) {
     assert!(right > 0);
 }
 
+/// The kernel finds nothing in common between a box with a notch and a ball beside it on one side and a cylinder that passes
+/// the ball on the other, and all volumes fit: only points show that it is wrong.
+#[test]
+fn what_the_kernel_overlooks_is_refused() {
+    let case = Case {
+        first: Solid::Box { at: [1.0, 3.0, 6.0], size: [4.0, 5.0, 5.0] },
+        steps: vec![
+            (
+                BooleanKind::Subtract,
+                Solid::Cylinder { along: 1, at: [6.0, 1.0, 5.0], radius: 3.0, height: 5.0 },
+            ),
+            (BooleanKind::Union, Solid::Ball { at: [4.0, 8.0, 3.0], radius: 2.0 }),
+            (
+                BooleanKind::Intersect,
+                Solid::Cylinder { along: 2, at: [4.0, 6.0, 1.0], radius: 2.0, height: 3.0 },
+            ),
+        ],
+    };
+    let truth = case.truth(3);
+    let mut kernel = kernel();
+    let volume = kernel.scoped(|kernel| {
+        let shape = build(kernel, &case.csg())?;
+        kernel.volume(&shape)
+    });
+    match volume {
+        Ok(volume) => assert!((volume - truth).abs() < 0.05 * truth, "{volume}, not {truth}"),
+        Err(error) => assert!(matches!(error, KernelError::Unverified(_)), "{error}"),
+    }
+}
+
 #[test]
 fn random_boxes() {
     check("boxes", run(1, 1, cases(30, 400)));

@@ -1,5 +1,8 @@
 //! Requests that ask for too much end in an error, and the next request works.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
 use artel_cad::geometry::{Motion, Vec3};
 use artel_cad::kernel::{Job, JobRequest, KernelError, KernelProcess, KernelSettings, Outcome, Primitive};
 use serde_json::{Value, json};
@@ -64,4 +67,19 @@ fn too_many_requests_in_one_batch_are_refused() {
     let mut cad = Cad::start();
     cad.send(&format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"workspace.list"}"#; 101].join(",")));
     assert_eq!(cad.receive()["error"]["code"], json!(-32600));
+}
+
+#[test]
+fn a_kernel_that_others_could_have_written_is_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_artel-cad"))
+        .args(["call", "workspace.list", "--data"])
+        .arg(folder.path())
+        .arg("--cache")
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("can be written by other users"), "{text}");
 }

@@ -119,3 +119,18 @@ fn many_tools_are_one_step() {
     near(&cad.call("solid.boolean", params)["volume"], 50_000.0 - 25.0 * PI * 45.0, 1e-9);
     assert_eq!(cad.call("entity.list", json!({}))["total_count"], json!(1));
 }
+
+#[test]
+fn a_solid_has_mass_and_moments() {
+    let mut cad = Cad::start();
+    let params = json!({"kind": "box", "size": [10, 20, 30], "position": [100, 0, 0], "entity_id": "block"});
+    cad.call("solid.primitive", params);
+    let mass = cad.call("solid.mass_properties", json!({"solid_id": "block", "density": 7850}));
+    near(&mass["mass_kg"], 0.0471, 1e-9);
+    let expected = [400.0 + 900.0, 100.0 + 900.0, 100.0 + 400.0];
+    for (axis, sum) in expected.iter().enumerate() {
+        near(&mass["inertia_mm5"][axis][axis], 6000.0 * sum / 12.0, 1e-9);
+        near(&mass["inertia_kg_mm2"][axis][axis], 0.0471 * sum / 12.0, 1e-9);
+    }
+    cad.refused("solid.mass_properties", json!({"solid_id": "block", "density": -1}), "INVALID_PARAMS");
+}
