@@ -16,10 +16,10 @@ use artel_store::{LoggedAgentEvent, Revision};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::Backend;
 use super::error::BackendError;
 use super::events::EventStream;
 use super::log::{LOG_PAGE, agent_event};
+use super::open::Backend;
 use crate::cli::AgentRef;
 use crate::failure::Failure;
 

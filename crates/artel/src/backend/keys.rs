@@ -5,8 +5,8 @@ use artel_api::client::ApiPath;
 use artel_api::keys::{Key, KeyRequest, KeysQuery, MadeKey};
 use artel_app::operations::KeyOperations;
 
-use super::Backend;
 use super::error::BackendError;
+use super::open::Backend;
 use crate::failure::Failure;
 
 /// Where keys are, at a server.

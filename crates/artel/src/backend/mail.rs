@@ -14,9 +14,9 @@ use artel_model::id::AgentId;
 use artel_model::message::{MessageDocument, TopicPattern};
 use serde_json::{Map, Value};
 
-use super::Backend;
 use super::error::BackendError;
 use super::events::EventStream;
+use super::open::Backend;
 
 /// Milliseconds that one request waits for mail.
 const WAIT_MS: u64 = 30_000;

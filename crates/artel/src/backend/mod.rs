@@ -10,6 +10,7 @@ mod local;
 mod log;
 mod mail;
 mod offers;
+mod open;
 mod operator;
 mod plans;
 mod run_history;
@@ -17,15 +18,13 @@ mod runs;
 mod see_through;
 mod skill_trail;
 
-use artel_api::client::Client;
-
 pub(crate) use agents::Telling;
 pub(crate) use error::BackendError;
 pub(crate) use events::EventStream;
 pub(crate) use hubs::HubBackend;
-pub(crate) use local::LocalApp;
 pub(crate) use log::{agent_event, run_event};
 pub(crate) use offers::{generation, offered_catalog};
+pub(crate) use open::Backend;
 pub(crate) use operator::{
     SettingsOf, change_settings, forget_data, health, reset_health_of, settings, switch,
 };
@@ -33,66 +32,3 @@ pub(crate) use plans::NotBegun;
 pub(crate) use runs::{is_left_over, not_commanded};
 pub(crate) use see_through::Carried;
 pub(crate) use skill_trail::Trailed;
-
-use crate::command::Context;
-use crate::failure::Failure;
-use crate::runtime::Shelf;
-
-/// Where a command does its work.
-pub(crate) enum Backend {
-    /// The application in this process.
-    Local(Box<LocalApp>),
-    /// A server.
-    Remote(Client),
-}
-
-impl Backend {
-    /// Opens it to read and to give commands. Where nothing was ever kept, that is an error.
-    pub(crate) async fn open(context: Context<'_>) -> Result<Self, Failure> {
-        Self::open_if_any(context).await?.ok_or_else(|| nothing_kept(context))
-    }
-
-    /// Opens it to read and to give commands; nothing where nothing was ever kept.
-    pub(crate) async fn open_if_any(context: Context<'_>) -> Result<Option<Self>, Failure> {
-        match context.remote()? {
-            Some(client) => Ok(Some(Self::Remote(client))),
-            None => Ok(LocalApp::to_read(context).await?.map(|local| Self::Local(Box::new(local)))),
-        }
-    }
-
-    /// Opens it to read and to give commands; the store is made where there is none.
-    pub(crate) async fn open_or_make(context: Context<'_>) -> Result<Self, Failure> {
-        match context.remote()? {
-            Some(client) => Ok(Self::Remote(client)),
-            None => Ok(Self::Local(Box::new(LocalApp::on_any_store(context).await?))),
-        }
-    }
-
-    /// Opens it to drive runs and agents with the skills on a shelf.
-    pub(crate) async fn open_to_work(context: Context<'_>, shelf: Shelf) -> Result<Self, Failure> {
-        Ok(Self::Local(Box::new(LocalApp::to_work(context, shelf).await?)))
-    }
-
-    /// Waits until the agents of this process have no more work; a server goes on by itself.
-    pub(crate) async fn wait_for_children(&self) {
-        match self {
-            Self::Local(local) => local.wait_for_agents().await,
-            Self::Remote(_) => {}
-        }
-    }
-
-    /// Ends what is driven in this process. A command that fails does not close it: a person who pressed Ctrl-C twice does not
-    /// wait, and what is left can be recovered.
-    pub(crate) async fn close(self) {
-        match self {
-            Self::Local(local) => local.close().await,
-            Self::Remote(_) => {}
-        }
-    }
-}
-
-/// Says that nothing was ever run.
-fn nothing_kept(context: Context<'_>) -> Failure {
-    Failure::failed(format!("nothing was run yet: there is no `{}`", context.config.store.value))
-        .hint("`artel skill run` and `artel plan run` run something; `--data` names another data folder")
-}

@@ -11,10 +11,10 @@ use artel_model::plan::PlanProblem;
 use artel_model::run::ResultDocument;
 use serde_json::Value;
 
-use super::Backend;
 use super::agents::fresh_key;
 use super::error::BackendError;
 use super::log::known;
+use super::open::Backend;
 use crate::command::Context;
 use crate::failure::Failure;
 use crate::output::Shown;

@@ -13,10 +13,10 @@ use artel_model::run::{ExecutionRecord, ResultDocument, Run, RunSummary};
 use artel_model::time::Timestamp;
 use artel_store::{LoggedEvent, Revision};
 
-use super::Backend;
 use super::error::BackendError;
 use super::events::EventStream;
 use super::log::{LOG_PAGE, run_event};
+use super::open::Backend;
 use super::run_history::RunHistory;
 use crate::cli::RunPrefix;
 use crate::failure::Failure;

@@ -8,8 +8,8 @@ use artel_model::id::RunId;
 use artel_model::run::{ResultDocument, Run};
 use artel_store::LoggedEvent;
 
-use super::Backend;
 use super::log::run_event;
+use super::open::Backend;
 use super::run_history::RunHistory;
 use super::runs::{is_left_over, is_over};
 use crate::command::Context;

@@ -6,8 +6,8 @@ use artel_api::trail::{TrailItem, TrailQuery};
 use artel_app::{TrailQuestion, operations};
 use artel_model::name::SkillName;
 
-use super::Backend;
 use super::error::BackendError;
+use super::open::Backend;
 
 /// A skill whose trail is asked for.
 pub(crate) struct Trailed {

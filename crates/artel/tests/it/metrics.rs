@@ -13,13 +13,14 @@ use crate::docs;
 use crate::session::Session;
 
 /// Everything that is measured, by who measures it.
-const ALL: [(&str, &[Metric]); 7] = [
+const ALL: [(&str, &[Metric]); 8] = [
     ("Runs and processes", artel_engine::METRICS),
     ("Traces", artel_engine::trace::METRICS),
     ("The store in a file", artel_store_sqlite::METRICS),
     ("The store in PostgreSQL", artel_store_postgres::METRICS),
     ("The bus", artel_bus::METRICS),
     ("Agents and messages", artel_agents::METRICS),
+    ("The catalog", artel_app::METRICS),
     ("The server", artel_server::METRICS),
 ];
 
