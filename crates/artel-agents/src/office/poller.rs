@@ -10,10 +10,10 @@ use tokio::task::AbortHandle;
 
 /// How much of the time one reader of the store may take: they are mostly woken otherwise, and look in vain.
 const READING: Duration = Duration::from_millis(1);
-/// The longest time between two changes, however many subscribe them.
+/// The longest time between two announcements, however many subscribers there are.
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// Beats when something was written; the more subscribe it, the more seldom.
+/// Announces that something was written; the more subscribers, the more seldom.
 pub(super) struct Poller {
     changes: watch::Sender<u64>,
     is_felt: Arc<Notify>,
@@ -73,7 +73,7 @@ async fn beat(runs: Arc<dyn RunStore>, changes: watch::Sender<u64>, is_felt: Arc
     }
 }
 
-/// Returns how long lies between two changes: each of those who subscribe one reads the store.
+/// Returns how long lies between two announcements: each subscriber reads the store after one.
 fn rest(readers: usize) -> Duration {
     let readers = u32::try_from(readers).unwrap_or(u32::MAX);
     READING.saturating_mul(readers).min(REST_MAX)

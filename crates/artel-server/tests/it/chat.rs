@@ -23,7 +23,7 @@ echo '{"version":"0","type":"log","level":"info","message":"once upon a time"}'
 echo '{"version":"0","type":"ui_event","event":"narrative_choice","payload":{"choices":["Go on","Leave"]}}'
 echo '{"version":"0","type":"ui_event","event":"other","payload":{"choices":["x"]}}'
 echo '{"version":"0","type":"asset","assetId":"page","kind":"text","mediaType":"text/plain","path":"page.txt"}'
-echo '{"version":"0","type":"done","ok":true,"summary":"Told a run_history.","output":{"n":1}}'
+echo '{"version":"0","type":"done","ok":true,"summary":"Told a story.","output":{"n":1}}'
 "#;
 
 fn manifest(description: &str) -> Value {
@@ -160,27 +160,22 @@ async fn a_conversation_goes_on_until_it_is_cleared() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_become_a_run_that_is_told_of() {
-    let place =
-        Place::open(&[TestSkill("tell-run_history", manifest("Tells a run_history to people."), STORY)])
-            .await;
+    let place = Place::open(&[TestSkill("tell-story", manifest("Tells a story to people."), STORY)]).await;
     place.catalogs.rebuild_supervisor();
     let ann = place.person("ann").await;
-    let events = say(&ann, "tell a run_history").await;
+    let events = say(&ann, "tell a story").await;
     let expected = ["run", "plan", "step", "step", "choices", "asset", "step", "text", "done"];
     assert_eq!(kinds(&events), expected, "{events:#?}");
     let run = &events[0]["run_id"];
     assert!(events.iter().all(|event| event.get("run_id").is_none_or(|id| id == run)));
-    assert_eq!(events[1]["steps"][0]["skill"], "tell-run_history");
-    assert_eq!((&events[2]["state"], &events[2]["skill"]), (&json!("running"), &json!("tell-run_history")));
+    assert_eq!(events[1]["steps"][0]["skill"], "tell-story");
+    assert_eq!((&events[2]["state"], &events[2]["skill"]), (&json!("running"), &json!("tell-story")));
     assert_eq!(events[3]["message"], "once upon a time");
     assert_eq!(events[4]["choices"], json!(["Go on", "Leave"]));
     assert_eq!((&events[5]["media_type"], &events[5]["size"]), (&json!("text/plain"), &json!(5)));
     assert!(events[5].get("path").is_none());
-    assert_eq!(
-        (&events[6]["state"], &events[6]["message"]),
-        (&json!("completed"), &json!("Told a run_history."))
-    );
-    assert!(events[7]["text"].as_str().unwrap().contains("Told a run_history."), "{events:#?}");
+    assert_eq!((&events[6]["state"], &events[6]["message"]), (&json!("completed"), &json!("Told a story.")));
+    assert!(events[7]["text"].as_str().unwrap().contains("Told a story."), "{events:#?}");
     assert_eq!((&events[8]["ok"], &events[8]["run_id"]), (&json!(true), run));
     let kept = ann.get(&format!("/api/runs/{}", run.as_str().unwrap())).await.expect(200);
     assert_eq!((&kept["success"], &kept["runId"]), (&json!(true), run));

@@ -1,22 +1,20 @@
 //! Agents on an open runtime, which drives them, or on an engine that only reads and gives commands.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_agents::{Agents, AgentsConfig, AgentsParts, IsAlive, Office, Stores, WorkDriver};
-use artel_catalog::{Catalog, CatalogRequest, Keep, LoadOptions};
 use artel_engine::planner::{PatternPlanner, Planner};
-use artel_engine::{Clock, Engine, OneShelf, Shelves, SkillShelf};
+use artel_engine::{Clock, Engine, OneShelf, Shelves};
 use artel_model::agent::Layer;
 use artel_store::OwnerId;
-use camino::Utf8PathBuf;
 
+use super::drivers;
 use super::office::{BusAway, open_office};
 use super::open::{POLL_MS, Runtime};
 use super::planner::planner;
 use super::read_only_engine::ReadOnlyEngine;
+use super::shelf::{absolute, empty_shelf};
 use super::store::Store;
-use super::{drivers, shelf};
 use crate::command::Context;
 use crate::failure::Failure;
 
@@ -57,7 +55,7 @@ impl AgentsSetup {
         context: Context<'_>,
         read_only_engine: &ReadOnlyEngine,
     ) -> Result<Self, Failure> {
-        let shelves = Arc::new(OneShelf::new(Arc::new(no_skills(context)?)));
+        let shelves = Arc::new(OneShelf::new(Arc::new(empty_shelf(&absolute(&context.config.data.value)?))));
         let engine = read_only_engine.engine.clone();
         let equipment = Equipment {
             engine,
@@ -119,16 +117,4 @@ fn agents_config(context: Context<'_>, owner: OwnerId) -> AgentsConfig {
         poll_ms: POLL_MS,
         grace_ms: run.grace_ms,
     }
-}
-
-/// A shelf for who only looks and tells.
-pub(super) fn no_skills(context: Context<'_>) -> Result<SkillShelf, Failure> {
-    let catalog = Catalog::load(&CatalogRequest {
-        roots: Vec::new(),
-        options: LoadOptions { keep: Keep::Descriptions, ..context.config.limits.value },
-        disabled: BTreeSet::new(),
-        chosen: Vec::new(),
-    });
-    let data = shelf::absolute(&context.config.data.value)?;
-    Ok(SkillShelf::new(catalog, Vec::new(), Utf8PathBuf::from("."), data))
 }

@@ -8,12 +8,13 @@ use artel_app::{
 use artel_engine::{Clock, Engine, OneShelf, Shelves};
 use artel_server::McpChatTools;
 
-use super::agents_setup::{AgentsSetup, no_skills};
+use super::agents_setup::AgentsSetup;
 use super::open::{Runtime, settings_rules};
 use super::planner::planning_ms;
 use super::prune::artifact_dirs;
 use super::read_only_engine::ReadOnlyEngine;
 use super::shared_catalog::{catalogs, stores};
+use super::shelf::{absolute, empty_shelf};
 use crate::command::Context;
 use crate::failure::Failure;
 
@@ -80,7 +81,7 @@ pub(crate) fn app_to_read(
     read_only_engine: &ReadOnlyEngine,
     agents_setup: &AgentsSetup,
 ) -> Result<App, Failure> {
-    let shelves = Arc::new(OneShelf::new(Arc::new(no_skills(context)?)));
+    let shelves = Arc::new(OneShelf::new(Arc::new(empty_shelf(&absolute(&context.config.data.value)?))));
     local(
         context,
         stores(&read_only_engine.store),

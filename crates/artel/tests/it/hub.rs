@@ -140,7 +140,7 @@ fn a_second_node_on_one_database_serves_the_skills_of_hubs() {
     let (mut here, location) = session_with_repository(ALLOW);
     database.used_by(&mut here);
     let there = database.session();
-    there.write("artel.toml", ALLOW);
+    there.write("artel.toml", &ALLOW.replace("[hubs]", "[hubs]\ncheck_seconds = 1"));
     let first = Served::start(&here, &[]);
     let token = first.token.clone().unwrap();
     let second = Served::start(&there, &[]);

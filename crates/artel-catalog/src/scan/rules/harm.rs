@@ -81,7 +81,7 @@ pub(in crate::scan) static AGENT_CONFIG: Rule = Rule {
     severity: Severity::High,
     category: Category::Persistence,
     title: "changes how agents are set up",
-    explanation: "Hooks, permissions, servers and intent instructions of an agent decide what it does in every session.",
+    explanation: "Hooks, permissions, servers and standing instructions of an agent decide what it does in every session.",
     remediation: "Tell the user what to change, and why.",
     bad: &[
         shell("echo '{\"hooks\": {}}' > ~/.claude/settings.json\n"),

@@ -1,4 +1,4 @@
-//! An agent on render: a few lines, or everything.
+//! An agent as text: a few lines, or everything.
 
 use artel_model::agent::{AgentDocument, PolicyDocument, PolicyRule};
 use serde_json::Value;

@@ -131,7 +131,7 @@ fn a_long_chain_stays_readable() {
 
 #[test]
 fn a_narrow_terminal_cuts() {
-    let words = ["split", "split:a long run_history about what happens", "+10"];
+    let words = ["split", "split:a long story about what happens", "+10"];
     assert_snapshot!(Scene::new(FAN).tell(&words).frame(30, 24), @"
     plan 8f14e45f  running  10 ms…
     ⠋ split           10 ms  a lo…
