@@ -49,7 +49,7 @@ impl OperationError {
         Self::new(ErrorKind::Forbidden, "forbidden", message)
     }
 
-    /// The credential is missing or not accepted; nobody is told which.
+    /// The credential is missing or not accepted; the caller is not told which.
     pub fn unauthorized() -> Self {
         let message = "A valid credential is needed: an API key in `X-Artel-Key`, or a token in `Authorization: Bearer`.";
         Self::new(ErrorKind::Unauthorized, "unauthorized", message)

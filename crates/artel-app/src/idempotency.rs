@@ -39,7 +39,7 @@ impl IdempotencyKey {
         Self(None)
     }
 
-    /// Returns the key as it is kept: nobody's key is anybody else's.
+    /// Returns the key as it is kept: two callers never share a key.
     pub fn scoped(&self, caller: &Principal) -> Option<String> {
         let key = self.0.as_ref()?;
         Some(format!("http-{}", digest(&[caller.viewer.user.as_str(), key])))
@@ -67,7 +67,7 @@ struct Table {
 
 struct Entry {
     fingerprint: String,
-    /// Whoever repeats a request while it is being answered waits for the answer.
+    /// A caller who repeats a request while it is being answered waits for the answer.
     answer: OnceCell<Value>,
 }
 

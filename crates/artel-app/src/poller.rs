@@ -23,7 +23,7 @@ struct Shared {
 }
 
 impl Poller {
-    /// Makes a poller of a store; nothing is asked until somebody feels it.
+    /// Makes a poller of a store; the store is not asked until there is a subscriber.
     pub fn new(runs: Arc<dyn RunStore>) -> Self {
         let shared = Shared { runs, beats: watch::Sender::new(0), is_beating: Mutex::new(false) };
         Self { shared: Arc::new(shared) }

@@ -18,7 +18,7 @@ pub(super) struct MailPoller {
 }
 
 impl MailPoller {
-    /// Makes a mail_poller. Whoever looks after that and finds nothing may wait for its call.
+    /// Makes a poller. A reader who looks after that and finds nothing may wait for its call.
     pub(super) fn new(shared: &Arc<Shared>, agent: AgentId) -> Self {
         let bell = shared.line.hang_bell(agent);
         Self { shared: Arc::clone(shared), agent, bell, changes: shared.poller.subscribe() }

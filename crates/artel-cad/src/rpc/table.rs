@@ -127,18 +127,20 @@ impl Table {
             return Ok(method);
         }
         let family = name.split('.').next().unwrap_or_default();
-        let mut alike: Vec<&str> = self
+        let alike: Vec<&str> = self
             .methods
             .iter()
             .map(|method| method.name)
             .filter(|other| other.split('.').next() == Some(family))
             .collect();
-        if alike.is_empty() {
-            alike = vec!["rpc.discover"];
-        }
         let shown: String = name.chars().take(100).collect();
-        Err(CadError::new(Code::MethodNotFound, format!("there is no method `{shown}`"))
-            .hint(format!("there are {}", alike.join(", "))))
+        Err(CadError::new(Code::MethodNotFound, format!("there is no method `{shown}`")).hint(
+            if alike.is_empty() {
+                "rpc.discover lists all methods".to_owned()
+            } else {
+                format!("there are {}", alike.join(", "))
+            },
+        ))
     }
 }
 

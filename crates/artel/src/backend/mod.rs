@@ -15,8 +15,8 @@ mod operator;
 mod plans;
 mod run_history;
 mod runs;
-mod see_through;
 mod skill_trail;
+mod wait_for_run;
 
 pub(crate) use agents::Telling;
 pub(crate) use error::BackendError;
@@ -30,5 +30,5 @@ pub(crate) use operator::{
 };
 pub(crate) use plans::NotBegun;
 pub(crate) use runs::{is_left_over, not_commanded};
-pub(crate) use see_through::Carried;
 pub(crate) use skill_trail::Trailed;
+pub(crate) use wait_for_run::Carried;

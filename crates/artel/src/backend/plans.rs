@@ -127,7 +127,7 @@ impl Backend {
         loop {
             while let Some(run) = status.runs.get(seen) {
                 seen += 1;
-                self.see_through(context, RunId(*run), false, shown, interrupts).await?;
+                self.wait_for_run(context, RunId(*run), false, shown, interrupts).await?;
                 interrupts = Interrupts::listen()?;
             }
             if status.state == AskState::Answered {

@@ -57,7 +57,7 @@ impl Runtime {
         Self::open_on(context, shelf, shelves, closing_grace_ms).await
     }
 
-    /// Opens a runtime for whoever sees something else than what is on the shelf. When it closes, running steps may go on
+    /// Opens a runtime for viewers who see something else than what is on the shelf. When it closes, running steps may go on
     /// for `closing_grace_ms`.
     pub(super) async fn open_on(
         context: Context<'_>,

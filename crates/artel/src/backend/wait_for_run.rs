@@ -43,7 +43,7 @@ impl Backend {
         // From here on Ctrl-C is heard, so that nothing is begun that cannot be ended cleanly.
         let interrupts = Interrupts::listen()?;
         let StartedRun { run_id, repeated, .. } = begin.await?;
-        let run_history = self.see_through(context, run_id, repeated, shown, interrupts).await;
+        let run_history = self.wait_for_run(context, run_id, repeated, shown, interrupts).await;
         let run_history = run_history.map_err(|failure| self.recoverable(failure))?;
         // A failure to prune does not fail the run.
         if let Err(failure) = self.prune_as_configured(context).await {
@@ -64,7 +64,7 @@ impl Backend {
     }
 
     /// Waits for the end of a run that was begun.
-    pub(super) async fn see_through(
+    pub(super) async fn wait_for_run(
         &self,
         context: Context<'_>,
         run: RunId,
@@ -198,7 +198,7 @@ impl Backend {
                     // the first one missed.
                     let left_over = self.run(run).await?.is_none_or(|found| is_left_over(&found));
                     if left_over && was_left_over {
-                        return Err(Failure::failed(format!("nobody drives run {run} any more")).hint(match self {
+                        return Err(Failure::failed(format!("no process drives run {run} any more")).hint(match self {
                             Self::Local(_) => "`artel run recover` goes on with it",
                             Self::Remote(_) => "the server goes on with it when it starts again",
                         }));
